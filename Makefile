@@ -1,0 +1,57 @@
+# Everything a newcomer or CI needs; every target sets up what it uses.
+# Needs python3 >= 3.11 and make; nothing else.
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.ready
+WORKERS ?= 2
+SEED ?=
+
+.PHONY: help demo test check bench soak fmt lock clean docs
+.DEFAULT_GOAL := help
+
+help: ## Show the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+$(STAMP): requirements/dev.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Headway needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1). Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) has no venv module. On Debian or Ubuntu: apt-get install python3-venv"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+demo: $(STAMP) ## The main job, no key needed
+	@$(BIN)/python -m headway demo
+
+test: $(STAMP) ## The whole test suite
+	$(BIN)/python -m pytest -n $(WORKERS)
+
+check: $(STAMP) ## Format, lint, types, layers, docs drift, tests: what must be green before a change lands
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m headway.cli.reference --check
+	$(MAKE) --no-print-directory test
+
+bench: $(STAMP) ## Side-by-side benchmarks with peers; prints ratios
+	$(BIN)/python -m benchmarks
+
+soak: $(STAMP) ## The property tests, many more examples (EXAMPLES=20000)
+	HEADWAY_EXAMPLES=$(or $(EXAMPLES),20000) $(BIN)/python -m pytest -n $(WORKERS) tests/property --timeout 7200
+
+fmt: $(STAMP) ## Format and fix what can be fixed by machine
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+docs: $(STAMP) ## Write the generated reference pages again
+	$(BIN)/python -m headway.cli.reference
+
+lock: $(STAMP) ## Resolve the development dependencies again
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --all-extras pyproject.toml requirements/build.in -o requirements/dev.lock
+
+clean: ## Remove what the other targets made
+	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage htmlcov

@@ -1,0 +1,77 @@
+"""The entry: a table of commands loaded only when asked for, and the mapping of every ending to an exit status."""
+
+import sys
+from collections.abc import Sequence
+from enum import IntEnum
+from importlib import import_module
+
+import click
+
+from headway import __version__
+from headway.failure import HeadwayError
+
+
+class ExitStatus(IntEnum):
+    """How a command ended."""
+
+    DONE = 0
+    FAILED = 1
+    USAGE = 2
+    INTERRUPTED = 130
+
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "demo": ("headway.cli.demo:demo", "Show the core at work on streams that break."),
+    "explain": ("headway.cli.explain:explain", "Say what an error is and what Headway does about it."),
+    "heal": ("headway.cli.heal:heal", "Make a wedged history valid again, or convert it to another wire."),
+}
+"""Name to (place, one line of help); `--help` loads none of them."""
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command only when it runs."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names, in order."""
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, name = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(import_module(module), name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list from the table, so that help stays light."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="headway")
+def cli() -> None:
+    """A streaming runtime for LLM agents in which no broken stream can stop the work."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status; nothing gets out as a traceback."""
+    try:
+        result = cli.main(args=list(arguments) if arguments is not None else None, standalone_mode=False)
+    except click.ClickException as exc:
+        exc.show()
+        return int(ExitStatus.USAGE)
+    except click.exceptions.Exit as exc:
+        return exc.exit_code
+    except HeadwayError as exc:
+        click.echo(f"headway: {exc}", err=True)
+        return int(ExitStatus.FAILED)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("headway: interrupted", err=True)
+        return int(ExitStatus.INTERRUPTED)
+    except BrokenPipeError:
+        # The reader went away (`headway … | head`): nothing to say, nobody to say it to.
+        sys.stderr.close()
+        return int(ExitStatus.FAILED)
+    return result if isinstance(result, int) else int(ExitStatus.DONE)

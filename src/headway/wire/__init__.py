@@ -1,0 +1,1 @@
+"""The wires: pure, symmetric codecs between providers' bytes and Headway's vocabulary. `wire.table` lists them."""

@@ -1,0 +1,1 @@
+"""What tests share: strategies that make inputs, and validators that judge outputs on their own."""
