@@ -64,27 +64,28 @@ class StreamDecoder:
         out: list[Event] = []
         try:
             for frame in self._frames.feed(data):
-                self.read(frame, out)
-                if self.end is not None:
+                if self.read(frame, out):
                     break
         except FrameTooLarge as exc:
             self._finish(out, StreamCut(Cut.TOO_LARGE, excerpt(exc.start), str(exc)))
         return out
 
-    def read(self, frame: Frame | Comment, out: list[Event]) -> None:
-        """Append what one frame says, and note the end if it is one."""
+    def read(self, frame: Frame | Comment, out: list[Event]) -> bool:
+        """Append what one frame says; say whether it was the end."""
         if isinstance(frame, Comment):
             out.append(_KEEP_ALIVE)
-            return
+            return False
         self._framed = True
         known = len(out)
         try:
             self._meaning.read(frame, out)
         except BadJson as exc:
             self._finish(out, StreamCut(Cut.UNREADABLE, excerpt(frame.raw), str(exc)))
-            return
+            return True
         if len(out) > known and isinstance(out[-1], StreamEnded | StreamCut):
             self.end = out[-1]
+            return True
+        return False
 
     def close(self) -> list[Event]:
         """Say that no more bytes come."""
@@ -131,15 +132,13 @@ class StreamDecoder:
         return out
 
     def _read_body(self, out: list[Event]) -> None:
-        """A body instead of events: a reply that did not stream, an error object, or a page for people."""
+        """Read a body that came instead of events: a whole reply, an error object, or a page for people."""
         body = bytes(self._body or b"").strip(b"\xef\xbb\xbf \t\r\n")
         try:
             value = decode(body)
             if isinstance(value, list) and len(value) == 1:
                 value = value[0]
-            if not isinstance(value, dict):
-                raise BadJson("the body is not an object")
-            events = self._parse_reply(value)
+            events = self._parse_reply(value) if isinstance(value, dict) else []
         except BadJson as exc:
             self._finish(out, StreamCut(Cut.NOT_EVENTS, excerpt(body, EVIDENCE), str(exc)))
             return

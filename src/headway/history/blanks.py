@@ -1,0 +1,38 @@
+"""Which texts are blank, and where that matters: results and messages with calls may be allowed to say nothing."""
+
+from msgspec.structs import replace
+
+from headway.dialect import Dialect
+from headway.messages import Message, Part, Refusal, Text, ToolResult
+
+
+def is_blank(text: str) -> bool:
+    """Say whether a text is empty or only whitespace."""
+    return not text or text.isspace()
+
+
+def without_blanks(message: Message, dialect: Dialect) -> list[Part]:
+    """Return the parts of a message without blank texts; parts that hold none are the same objects."""
+    silent = dialect.blank_text or (dialect.blank_beside_calls and bool(message.calls))
+    kept: list[Part] = []
+    for part in message.parts:
+        if isinstance(part, ToolResult):
+            kept.append(_plain_result(part, dialect))
+        elif silent or not _is_blank(part):
+            kept.append(part)
+    return kept
+
+
+def _plain_result(result: ToolResult, dialect: Dialect) -> ToolResult:
+    if dialect.blank_text or not any(map(_is_blank, result.parts)):
+        return result
+    match result.parts:
+        case (Text(raw=None),) if dialect.blank_results:
+            return result
+    kept = tuple(part for part in result.parts if not _is_blank(part))
+    # With nothing left, what it was read from must not bring an empty list back.
+    return replace(result, parts=kept, raw=result.raw if kept else None)
+
+
+def _is_blank(part: Part) -> bool:
+    return isinstance(part, Text | Refusal) and is_blank(part.text)

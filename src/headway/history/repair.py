@@ -1,0 +1,62 @@
+"""The smallest edit after which messages obey every rule: deterministic, idempotent, and reported as facts.
+
+What is valid comes back as the same objects. The order of the passes matters: each relies on what came before it.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+
+from headway.dialect import Dialect
+from headway.history.edits import Entry, Log, Pass, Repair, messages_of
+from headway.history.invariants import violations
+from headway.history.passes.calls import mend_calls
+from headway.history.passes.content import drop_blanks, replace_characters, split_by_role
+from headway.history.passes.ends import fix_ends
+from headway.history.passes.foreign import drop_foreign_parts, drop_unpaired_work, leave_out_media, make_results_plain
+from headway.history.passes.placement import join_turns, place_results, separate_results_from_words
+from headway.history.passes.system import place_system
+from headway.history.passes.thinking import add_reasoning_to_calls, drop_idle_thinking, drop_unsendable_thinking
+from headway.history.survey import Survey
+from headway.messages import Message, ModelRequest, Text
+
+
+def repair(messages: Sequence[Message], dialect: Dialect) -> tuple[tuple[Message, ...], tuple[Repair, ...]]:
+    """Return bare messages as an endpoint accepts them, and what was done to them."""
+    if not violations(messages, dialect):
+        return tuple(messages), ()
+    log = Log()
+    return repaired(messages, dialect, log), tuple(log.repairs)
+
+
+def repaired(
+    messages: Sequence[Message],
+    dialect: Dialect,
+    log: Log,
+    *,
+    request: ModelRequest | None = None,
+    above: list[Text] | None = None,
+) -> tuple[Message, ...]:
+    """Run all passes. `request` is what the messages go with; `above` takes texts that belong over the messages."""
+    elsewhere = Survey(messages, request).begins_elsewhere(dialect.wire)
+    passes: tuple[Pass, ...] = (
+        drop_foreign_parts,
+        leave_out_media,
+        split_by_role,
+        partial(place_system, above=above),
+        drop_unsendable_thinking,
+        partial(mend_calls, begins_elsewhere=elsewhere),
+        make_results_plain,
+        replace_characters,
+        drop_blanks,
+        join_turns,
+        place_results,
+        partial(drop_unpaired_work, begins_elsewhere=elsewhere),
+        drop_idle_thinking,
+        add_reasoning_to_calls,
+        separate_results_from_words,
+        partial(fix_ends, begins_elsewhere=elsewhere),
+    )
+    entries = [Entry(index, message) for index, message in enumerate(messages)]
+    for run in passes:
+        entries = run(entries, dialect, log)
+    return tuple(messages_of(entries))

@@ -1,0 +1,103 @@
+"""One walk over a history: its parts by kind, and its turns. Rules read this, so each costs only what it looks at.
+
+A turn is a maximal run of messages of one role: wires differ in how many messages they use to say one thing.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import cached_property
+from typing import NamedTuple, TypeVar, cast
+
+from headway.messages import (
+    CallFragment,
+    Document,
+    Image,
+    Message,
+    ModelRequest,
+    Opaque,
+    Part,
+    Refusal,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+)
+
+SomePart = TypeVar("SomePart", bound=Part)
+ELSEWHERE = ("previous_response_id", "conversation")
+"""Fields of a request by which the provider keeps the beginning of the history itself."""
+
+
+class Turn(NamedTuple):
+    """The messages from `start` up to `stop`, all of one role."""
+
+    role: Role
+    start: int
+    stop: int
+
+
+def turns_of(messages: Sequence[Message]) -> list[Turn]:
+    """Return the turns, in order."""
+    turns: list[Turn] = []
+    start = 0
+    for index in range(1, len(messages) + 1):
+        if index == len(messages) or messages[index].role != messages[start].role:
+            turns.append(Turn(messages[start].role, start, index))
+            start = index
+    return turns
+
+
+def only_thinks(message: Message) -> bool:
+    """Say whether a message holds thinking and nothing that it led to."""
+    return bool(message.parts) and all(isinstance(part, Thinking) for part in message.parts)
+
+
+class Survey:
+    """What rules ask about a history. `request` is absent when only the messages are judged."""
+
+    def __init__(self, messages: Sequence[Message], request: ModelRequest | None = None) -> None:
+        """Walk the messages once."""
+        self.messages = messages
+        self.request = request
+        self._kinds: dict[type[object], list[tuple[int, Part]]] = defaultdict(list)
+        kinds = self._kinds
+        for index, message in enumerate(messages):
+            for part in message.parts:
+                kinds[type(part)].append((index, part))
+
+    def of(self, kind: type[SomePart]) -> list[tuple[int, SomePart]]:
+        """Return the parts of one kind, each with the index of its message."""
+        return cast("list[tuple[int, SomePart]]", self._kinds.get(kind, []))
+
+    @cached_property
+    def turns(self) -> list[Turn]:
+        """Return the turns, in order."""
+        return turns_of(self.messages)
+
+    @cached_property
+    def words(self) -> list[tuple[int, Text | Refusal]]:
+        """Return the texts and refusals."""
+        return [*self.of(Text), *self.of(Refusal)]
+
+    @cached_property
+    def media(self) -> list[tuple[int, Image | Document]]:
+        """Return the images and documents that are not inside of results."""
+        return [*self.of(Image), *self.of(Document)]
+
+    @cached_property
+    def calls_and_fragments(self) -> list[tuple[int, ToolCall | CallFragment]]:
+        """Return all calls, whole or not."""
+        return [*self.of(ToolCall), *self.of(CallFragment)]
+
+    @cached_property
+    def call_ids(self) -> frozenset[str]:
+        """Return the ids of all calls, whole or not."""
+        return frozenset(call.id for _, call in self.calls_and_fragments)
+
+    def begins_elsewhere(self, wire: str) -> bool:
+        """Say whether the provider holds a part of this history, so that a call may be there and not here."""
+        raw = self.request.raw if self.request else None
+        if raw and raw.wire == wire and any(raw.value.get(field) for field in ELSEWHERE):
+            return True
+        raws = (opaque.raw for _, opaque in self.of(Opaque))
+        return any(raw.wire == wire and raw.value.get("type") == "item_reference" for raw in raws)

@@ -1,0 +1,63 @@
+"""The next request, built from the first one and the ledger: what was saved, and one plain sentence of what to do.
+
+Nothing piles up: each attempt is built anew from the request the caller made, so a failed attempt leaves no trace in
+it, and what was received is shown to the model exactly once.
+"""
+
+from typing import assert_never
+
+from msgspec.structs import replace
+
+from headway.dialect import Dialect
+from headway.messages import Message, ModelRequest, Part, Text, Thinking, user
+from headway.recovery import prompts
+from headway.recovery.drafts import CONTINUE_DRAFT
+from headway.recovery.ledger import Ask, Break, Ledger
+
+
+def next_request(request: ModelRequest, ledger: Ledger, dialect: Dialect, output_limit: int | None = None) -> ModelRequest:
+    """Return what to send to the upstream in use. `output_limit` is the most its model can write, if known."""
+    asked = _asked(request, ledger, dialect)
+    if ledger.broke is Break.LIMIT and asked.max_output_tokens is not None and output_limit is not None:
+        raised = min(output_limit, asked.max_output_tokens * 2)
+        return replace(asked, max_output_tokens=max(raised, asked.max_output_tokens))
+    return asked
+
+
+def is_prefilled(ledger: Ledger, dialect: Dialect) -> bool:
+    """Say whether the model goes on from its own words, so that a seam may repeat a space that was trimmed."""
+    return ledger.ask is Ask.CONTINUE_TEXT and dialect.prefill and bool(ledger.salvage.text.strip())
+
+
+def _asked(request: ModelRequest, ledger: Ledger, dialect: Dialect) -> ModelRequest:
+    salvage, said = ledger.salvage, _said(ledger)
+    match ledger.ask:
+        case Ask.PLAIN:
+            return request
+        case Ask.CONTINUE_TEXT if is_prefilled(ledger, dialect):
+            return _with(request, Message("assistant", (Text(salvage.text.rstrip()),)))
+        case Ask.CONTINUE_TEXT:
+            return _with(request, *said, user(prompts.continue_text(salvage.text, ledger.broke)))
+        case Ask.CONTINUE_DRAFT if salvage.draft is not None:
+            prompt = user(prompts.continue_draft(salvage.draft, ledger.broke))
+            offered = replace(request, tools=(*request.tools, CONTINUE_DRAFT))
+            return _with(offered, *said, prompt)
+        case Ask.CONTINUE_DRAFT | Ask.SMALLER_PIECES:
+            tools = (salvage.draft.tool,) if salvage.draft is not None else ()
+            return _with(request, *said, user(prompts.smaller_pieces(tools, ledger.broke, salvage.piece_size)))
+        case Ask.SEND_BACK:
+            return _with(request, Message("assistant", salvage.parts)) if salvage.parts else request
+        case Ask.NUDGE:
+            return _with(request, *said, user(prompts.NUDGE))
+        case _:
+            assert_never(ledger.ask)
+
+
+def _said(ledger: Ledger) -> tuple[Message, ...]:
+    """Return what the assistant has said so far as a message of its own, without the thinking behind it."""
+    parts: tuple[Part, ...] = tuple(part for part in ledger.salvage.parts if not isinstance(part, Thinking))
+    return (Message("assistant", parts),) if parts else ()
+
+
+def _with(request: ModelRequest, *messages: Message) -> ModelRequest:
+    return replace(request, messages=(*request.messages, *messages))

@@ -1,0 +1,89 @@
+"""What is known about a failure, before anybody has judged it: whatever of it the caller happens to have.
+
+Every field may be missing. `facts_of_end` reads them off an attempt that ended; an attempt that is an answer has none.
+"""
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from headway.events import Cut, End, Stop, StreamCut
+from headway.failure import Where
+from headway.messages import Opaque
+from headway.received import Received
+
+OPEN_TOOL_CALL = "open_tool_call"
+TEXT_ONLY = "text_only"
+
+_WHERE_OF_CUT = {
+    Cut.EOF: Where.STREAM_EOF,
+    Cut.ERROR: Where.STREAM_ERROR_EVENT,
+    Cut.NOT_EVENTS: Where.BODY_200,
+    Cut.TOO_LARGE: Where.STREAM_ERROR_CHUNK,
+    Cut.UNREADABLE: Where.STREAM_ERROR_CHUNK,
+}
+_CODE_OF_CUT = {
+    Cut.NOT_EVENTS: "not_an_event_stream",
+    Cut.TOO_LARGE: "stream_event_without_bounds",
+    Cut.UNREADABLE: "stream_unreadable",
+}
+_ANSWERS = frozenset({Stop.END, Stop.CALLS, Stop.SEQUENCE})
+
+
+class Facts(Struct, frozen=True):
+    """One failure as it was met. `body` is the raw text; whatever shape it has is the unwrapper's business."""
+
+    wire: str = ""
+    vendor: str = ""
+    where: Where | None = None
+    status: int | None = None
+    code: str = ""
+    type: str = ""
+    message: str = ""
+    exception: str = ""
+    body: str = ""
+    headers: dict[str, str] = {}
+    finish_reason: str = ""
+    stop: Stop | None = None
+    """The decoder's own reading of the finish reason, when there was a decoder."""
+    context: str = ""
+    """What was open when it happened: `text_only` or `open_tool_call`."""
+    after_output: bool | None = None
+    """Whether output had been received; None when nobody knows."""
+    repeat: int = 1
+    """How often the same thing has happened with the same content, this time included."""
+
+
+def facts_of_end(end: End, received: Received, known: Facts) -> Facts | None:
+    """Add to what is `known` how the attempt ended; None means that it is an answer."""
+    context = OPEN_TOOL_CALL if received.fragments else TEXT_ONLY if received.parts else ""
+    spoken = bool(received.parts)
+    if isinstance(end, StreamCut):
+        return replace(
+            known,
+            where=_WHERE_OF_CUT[end.cause],
+            status=200,
+            code=_CODE_OF_CUT.get(end.cause, ""),
+            message=end.said,
+            body=end.body,
+            context=context,
+            after_output=spoken,
+        )
+    refused = bool(received.refusal)
+    if end.stop in _ANSWERS and _is_answer(received) and not refused:
+        return None
+    return replace(
+        known,
+        where=Where.FINISH_REASON,
+        status=200,
+        finish_reason=end.said,
+        stop=Stop.REFUSED if refused and end.stop in _ANSWERS else end.stop,
+        message=end.detail,
+        context=context,
+        after_output=spoken,
+    )
+
+
+def _is_answer(received: Received) -> bool:
+    """Say whether a reply that ended well says or does anything, and does it wholly."""
+    acts = received.calls or any(isinstance(part, Opaque) for part in received.parts)
+    return not received.fragments and bool(acts or received.text.strip())

@@ -1,0 +1,110 @@
+"""Time, and a loop on which hours of stalls pass in milliseconds.
+
+Every clock of Headway is `loop.time()`: monotonic, so setting the wall clock moves nothing. It stands still while a
+Linux or macOS machine sleeps; where a clock runs on through a pause, the watchdog sees its timer come late and forgives.
+`VirtualLoop` keeps real sockets and jumps over waits: when nothing is ready to run or to read, time is the next timer's.
+Peers must live on the same loop; what works outside of it (threads, processes) is waited for at its real pace.
+"""
+
+import asyncio
+import selectors
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+GRACE_SECONDS = 0.0002
+"""Real time given to bytes on their way over loopback before virtual time jumps."""
+
+
+async def sleep(seconds: float, interrupt: asyncio.Event) -> bool:
+    """Wait on the loop's clock; return at once, and False, when `interrupt` is set meanwhile."""
+    try:
+        async with asyncio.timeout(seconds):
+            await interrupt.wait()
+    except TimeoutError:
+        return True
+    return False
+
+
+class _JumpingSelector(selectors.DefaultSelector):
+    """Waits for real sockets as long as they have something, and turns all other waiting into a jump."""
+
+    def __init__(self, grace_seconds: float) -> None:
+        super().__init__()
+        self.now = 0.0
+        self.outside = 0
+        self._grace_seconds = grace_seconds
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        if timeout is None or timeout <= 0:
+            return super().select(timeout)
+        ready = super().select(0) or self._look_again()
+        if ready:
+            return ready
+        if self.outside:
+            return self._wait_really(timeout)
+        self.now += timeout
+        return []
+
+    def _look_again(self) -> list[tuple[selectors.SelectorKey, int]]:
+        """Let the kernel deliver what is on its way: epoll's own timeout is too coarse for this."""
+        time.sleep(self._grace_seconds)
+        return super().select(0)
+
+    def _wait_really(self, timeout: float) -> list[tuple[selectors.SelectorKey, int]]:
+        began = time.monotonic()
+        ready = super().select(timeout)
+        self.now += min(timeout, time.monotonic() - began)
+        return ready
+
+
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """An event loop with real sockets and virtual time. It starts at 0 and jumps when everybody waits."""
+
+    def __init__(self, grace_seconds: float = GRACE_SECONDS) -> None:
+        """Give bytes in flight `grace_seconds` of real time before each jump."""
+        self._jumping = _JumpingSelector(grace_seconds)
+        super().__init__(self._jumping)
+
+    def time(self) -> float:
+        """Return the virtual time."""
+        return self._jumping.now
+
+    def skip(self, seconds: float) -> None:
+        """Move the clock as a machine's pause does: timers that fell due meanwhile come late."""
+        self._jumping.now += seconds
+
+    @contextmanager
+    def at_real_pace(self) -> Iterator[None]:
+        """Do not jump while this is open: something that the loop cannot see is at work."""
+        self._jumping.outside += 1
+        try:
+            yield
+        finally:
+            self._jumping.outside -= 1
+
+    def run_in_executor(  # type: ignore[override]  # the stub leaves the result's type open
+        self, executor: Executor | None, func: Callable[..., T], *args: Any
+    ) -> asyncio.Future[T]:
+        """Run in a thread; time does not jump until it is done."""
+        future: asyncio.Future[T] = super().run_in_executor(executor, func, *args)
+        self._jumping.outside += 1
+        future.add_done_callback(self._returned)
+        return future
+
+    def _returned(self, _: asyncio.Future[Any]) -> None:
+        self._jumping.outside -= 1
+
+    async def shutdown_default_executor(self, *args: Any) -> None:
+        """Wait for the threads as long as they really take."""
+        with self.at_real_pace():
+            await super().shutdown_default_executor(*args)
+
+
+def run_virtual(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine in virtual time, as `asyncio.run` does in real time."""
+    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        return runner.run(coroutine)

@@ -1,0 +1,168 @@
+"""One socket and its owner. Whatever happens, `abort` closes it: at once, without waiting, from any task, any number of times.
+
+An asyncio protocol that holds its transport from the first moment, so that no phase (connecting, a proxy's answer, the
+TLS handshake, an upload nobody reads) has a socket that only the loop knows. Incoming bytes go to one receiver; the one
+task that owns the connection waits by `changed`. An abort is a reset: it frees what is still unsent, and unlike an
+ordinary close it cannot be taken for a half-close, so a provider stops generating.
+"""
+
+import asyncio
+import socket
+import ssl
+import struct
+from asyncio import AbstractEventLoop
+from collections.abc import Callable
+from contextlib import suppress
+
+from headway.transport.errors import Cause, Phase, TransportFailed, failure_of
+
+_RESET_ON_CLOSE = struct.pack("ii", 1, 0)
+KEEPALIVE_IDLE_SECONDS = 15
+KEEPALIVE_INTERVAL_SECONDS = 15
+KEEPALIVE_PROBES = 4
+
+
+class Connection(asyncio.Protocol):
+    """One connection to one host. `lost` says why it is of no more use, once it is."""
+
+    def __init__(self, loop: AbstractEventLoop, sock: socket.socket, host: str) -> None:
+        """Take over a connected socket."""
+        self.loop, self.host = loop, host
+        self.phase = Phase.CONNECT
+        self.lost: TransportFailed | None = None
+        self.receiver: Callable[[bytes], None] | None = None
+        """Gets all bytes; without one, bytes that come are a reason to close."""
+        self.when_lost: Callable[[], None] | None = None
+        self.writable = True
+        self._sock = sock
+        self._transport: asyncio.Transport | None = None
+        self._waiter: asyncio.Future[None] | None = None
+        self._reading = True
+
+    async def open(self) -> None:
+        """Let the loop watch the socket."""
+        await self.loop.create_connection(lambda: self, sock=self._sock)
+
+    async def start_tls(self, context: ssl.SSLContext, hostname: str, patience_seconds: float) -> None:
+        """Agree on TLS over what is there; our own limit comes first, the loop's is only behind it."""
+        self.phase = Phase.TLS
+        transport = await self.loop.start_tls(
+            self._opened(),
+            self,
+            context,
+            server_hostname=hostname,
+            ssl_handshake_timeout=patience_seconds + 1,
+        )
+        if transport is None:  # the loop returns none when the peer leaves in the middle
+            raise ConnectionResetError("the peer left during the handshake")
+        self._transport = transport
+
+    async def changed(self) -> None:
+        """Wait until bytes came, room to write came, or the connection was lost."""
+        self._waiter = self.loop.create_future()
+        try:
+            await self._waiter
+        finally:
+            self._waiter = None
+
+    def write(self, data: bytes | memoryview) -> None:
+        """Send; `writable` says when to stop and wait."""
+        self._opened().write(data)
+
+    def pause_reading(self) -> None:
+        """Leave further bytes to the kernel, and so in the end to the peer."""
+        if self._reading and self._transport is not None:
+            self._reading = False
+            self._transport.pause_reading()
+
+    def resume_reading(self) -> None:
+        """Go on after `pause_reading`."""
+        if not self._reading and self._transport is not None:
+            self._reading = True
+            self._transport.resume_reading()
+
+    def abort(self, why: TransportFailed | None = None) -> None:
+        """Close now, by a reset; the owner, if it waits, gets `why`."""
+        with suppress(OSError):  # already closed
+            self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
+        self.close(why)
+
+    def close(self, why: TransportFailed | None = None) -> None:
+        """Close an idle connection: at once, too, but in the ordinary way."""
+        self._lose(why or TransportFailed(self.phase, Cause.ABORTED, self.host))
+        if self._transport is not None:
+            self._transport.abort()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the transport (the loop)."""
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        if self.lost is not None:  # closed before the loop came to it
+            transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        """Pass bytes on (the loop)."""
+        if self.receiver is None:
+            self.close(TransportFailed(self.phase, Cause.PROTOCOL, self.host, "bytes that nobody asked for"))
+            return
+        self.receiver(data)
+        self._wake()
+
+    def eof_received(self) -> None:
+        """Take the peer's end as the end (the loop): a half-open connection brings nothing more."""
+        self.connection_lost(None)
+        if self._transport is not None:
+            self._transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Note why the connection ended (the loop)."""
+        if isinstance(exc, OSError):
+            self._lose(failure_of(exc, self.phase, self.host))
+        else:
+            self._lose(TransportFailed(self.phase, Cause.CLOSED_EARLY, self.host, str(exc or "")))
+
+    def pause_writing(self) -> None:
+        """Note that the peer does not keep up (the loop)."""
+        self.writable = False
+
+    def resume_writing(self) -> None:
+        """Note that there is room again (the loop)."""
+        self.writable = True
+        self._wake()
+
+    def _opened(self) -> asyncio.Transport:
+        if self.lost is not None:
+            raise self.lost
+        assert self._transport is not None, "an open connection has a transport"
+        return self._transport
+
+    def _lose(self, why: TransportFailed) -> None:
+        if self.lost is not None:
+            return
+        self.lost = why
+        self._wake()
+        if self.when_lost is not None:
+            self.when_lost()
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+
+def tuned(sock: socket.socket, unanswered_seconds: float) -> socket.socket:
+    """Set what makes a dead peer show: keep-alive probes, and a limit for bytes that nobody acknowledges."""
+    options = [
+        (socket.SOL_SOCKET, "SO_KEEPALIVE", 1),
+        (socket.IPPROTO_TCP, "TCP_NODELAY", 1),
+        (socket.IPPROTO_TCP, "TCP_KEEPIDLE", KEEPALIVE_IDLE_SECONDS),
+        (socket.IPPROTO_TCP, "TCP_KEEPALIVE", KEEPALIVE_IDLE_SECONDS),  # its name on macOS
+        (socket.IPPROTO_TCP, "TCP_KEEPINTVL", KEEPALIVE_INTERVAL_SECONDS),
+        (socket.IPPROTO_TCP, "TCP_KEEPCNT", KEEPALIVE_PROBES),
+        (socket.IPPROTO_TCP, "TCP_USER_TIMEOUT", int(unanswered_seconds * 1000)),
+    ]
+    for level, name, value in options:
+        option = getattr(socket, name, None)
+        if option is not None:
+            with suppress(OSError):  # a platform may know the name and not the thing
+                sock.setsockopt(level, option, value)
+    return sock
