@@ -12,20 +12,36 @@ from support.replies import CONTENT, OPENED, REPLIES
 WIRE = WIRES["anthropic"]
 HI = [{"role": "user", "content": "hi"}]
 MESSAGES = [
-    {"role": "user", "content": [{"type": "text", "text": "look", "cache_control": {"type": "ephemeral"}}, {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}]},
+    {
+        "role": "user",
+        "content": [
+            {"type": "text", "text": "look", "cache_control": {"type": "ephemeral"}},
+            {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}},
+        ],
+    },
     {
         "role": "assistant",
         "content": [
             {"type": "thinking", "thinking": "hm", "signature": "sig"},
             {"type": "redacted_thinking", "data": "xyz"},
             {"type": "text", "text": "I look."},
-            {"type": "tool_use", "id": "toolu_1", "name": "look", "input": {"at": "y", "n": 1.5, "big": 12345678901234567890}},
+            {
+                "type": "tool_use",
+                "id": "toolu_1",
+                "name": "look",
+                "input": {"at": "y", "n": 1.5, "big": 12345678901234567890},
+            },
         ],
     },
     {
         "role": "user",
         "content": [
-            {"type": "tool_result", "tool_use_id": "toolu_1", "content": [{"type": "text", "text": "a cat"}], "is_error": False},
+            {
+                "type": "tool_result",
+                "tool_use_id": "toolu_1",
+                "content": [{"type": "text", "text": "a cat"}],
+                "is_error": False,
+            },
             {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "doc"}, "title": "t"},
             {"type": "text", "text": "and?"},
         ],
@@ -69,9 +85,11 @@ def test_the_async_helper_gets_thinking_with_its_signature(server):
     server.streams(encoded(REPLIES["thought"]()))
 
     async def read():
-        async with anthropic.AsyncAnthropic(api_key="k", base_url=server.url, max_retries=0) as client:
-            async with client.messages.stream(model="m", max_tokens=9, messages=HI) as stream:
-                return await stream.get_final_message()
+        async with (
+            anthropic.AsyncAnthropic(api_key="k", base_url=server.url, max_retries=0) as client,
+            client.messages.stream(model="m", max_tokens=9, messages=HI) as stream,
+        ):
+            return await stream.get_final_message()
 
     thinking, text = asyncio.run(read()).content
     assert (thinking.thinking, thinking.signature) == ("Let me think.", "c2lnbmF0dXJl")
@@ -109,7 +127,12 @@ def test_what_the_client_sends_is_parsed_without_loss(server, client):
             system=[{"type": "text", "text": "Act.", "cache_control": {"type": "ephemeral"}}],
             messages=MESSAGES,
             tools=[
-                {"name": "look", "description": "Look.", "input_schema": {"type": "object", "properties": {}}, "cache_control": {"type": "ephemeral"}},
+                {
+                    "name": "look",
+                    "description": "Look.",
+                    "input_schema": {"type": "object", "properties": {}},
+                    "cache_control": {"type": "ephemeral"},
+                },
                 {"type": "web_search_20250305", "name": "web_search"},
             ],
             tool_choice={"type": "auto", "disable_parallel_tool_use": True},

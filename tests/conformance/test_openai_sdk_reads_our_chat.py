@@ -13,7 +13,14 @@ from support.replies import CONTENT, OPENED, REPLIES
 WIRE = WIRES["chat"]
 MESSAGES = [
     {"role": "developer", "content": "Be brief."},
-    {"role": "user", "name": "ann", "content": [{"type": "text", "text": "look"}, {"type": "image_url", "image_url": {"url": "https://x/y.png", "detail": "low"}}]},
+    {
+        "role": "user",
+        "name": "ann",
+        "content": [
+            {"type": "text", "text": "look"},
+            {"type": "image_url", "image_url": {"url": "https://x/y.png", "detail": "low"}},
+        ],
+    },
     {
         "role": "assistant",
         "content": None,
@@ -21,7 +28,17 @@ MESSAGES = [
     },
     {"role": "tool", "tool_call_id": "call_1", "content": "a cat"},
 ]
-TOOLS = [{"type": "function", "function": {"name": "look", "description": "Look.", "parameters": {"type": "object", "properties": {"at": {"type": "string"}}}, "strict": True}}]
+TOOLS = [
+    {
+        "type": "function",
+        "function": {
+            "name": "look",
+            "description": "Look.",
+            "parameters": {"type": "object", "properties": {"at": {"type": "string"}}},
+            "strict": True,
+        },
+    }
+]
 
 
 def encoded(events) -> bytes:
@@ -61,7 +78,9 @@ def test_the_async_client_reads_the_same(server):
 
     async def read() -> tuple[str, str]:
         async with openai.AsyncOpenAI(api_key="k", base_url=server.url, max_retries=0) as client:
-            stream = await client.chat.completions.create(model="m", messages=[{"role": "user", "content": "hi"}], stream=True)
+            stream = await client.chat.completions.create(
+                model="m", messages=[{"role": "user", "content": "hi"}], stream=True
+            )
             text, thinking = "", ""
             async for chunk in stream:
                 for choice in chunk.choices:

@@ -13,11 +13,35 @@ from support.replies import CONTENT, OPENED, REPLIES
 WIRE = WIRES["responses"]
 ITEMS = [
     {"role": "developer", "content": "Be brief."},
-    {"role": "user", "content": [{"type": "input_text", "text": "look"}, {"type": "input_image", "image_url": "https://x/y.png", "detail": "low"}]},
-    {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "hm"}], "encrypted_content": "abc"},
-    {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "look", "arguments": '{"at": "y"}', "status": "completed"},
+    {
+        "role": "user",
+        "content": [
+            {"type": "input_text", "text": "look"},
+            {"type": "input_image", "image_url": "https://x/y.png", "detail": "low"},
+        ],
+    },
+    {
+        "type": "reasoning",
+        "id": "rs_1",
+        "summary": [{"type": "summary_text", "text": "hm"}],
+        "encrypted_content": "abc",
+    },
+    {
+        "type": "function_call",
+        "id": "fc_1",
+        "call_id": "call_1",
+        "name": "look",
+        "arguments": '{"at": "y"}',
+        "status": "completed",
+    },
     {"type": "function_call_output", "call_id": "call_1", "output": "a cat"},
-    {"type": "message", "role": "assistant", "id": "msg_1", "status": "completed", "content": [{"type": "output_text", "text": "A cat.", "annotations": []}]},
+    {
+        "type": "message",
+        "role": "assistant",
+        "id": "msg_1",
+        "status": "completed",
+        "content": [{"type": "output_text", "text": "A cat.", "annotations": []}],
+    },
     {"role": "user", "content": "thanks"},
 ]
 
@@ -107,7 +131,13 @@ def test_what_the_client_sends_is_parsed_without_loss(server, client, given):
             input=given,
             instructions="Act.",
             tools=[
-                {"type": "function", "name": "look", "description": "Look.", "parameters": {"type": "object", "properties": {}}, "strict": False},
+                {
+                    "type": "function",
+                    "name": "look",
+                    "description": "Look.",
+                    "parameters": {"type": "object", "properties": {}},
+                    "strict": False,
+                },
                 {"type": "custom", "name": "patch", "description": "Patch."},
                 {"type": "web_search"},
             ],

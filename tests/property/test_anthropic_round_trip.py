@@ -124,7 +124,7 @@ frames = st.fixed_dictionaries(
 )
 
 
-@given(st.lists(frames | json_values, max_size=12), st.booleans())
+@given(st.lists(frames | json_values, max_size=8), st.booleans())
 def test_any_frames_give_exactly_one_end_and_never_an_exception(values, mark):
     data = b"".join(b"data: " + json.dumps(value).encode() + b"\n\n" for value in values)
     events = decode(data + (b'data: {"type":"message_stop"}\n\n' if mark else b""), 64)
@@ -251,12 +251,10 @@ anything = st.recursive(
         st.lists(inner, max_size=3)
         | st.dictionaries(st.sampled_from(FIELDS), inner | st.sampled_from(KINDS), max_size=4)
     ),
-    max_leaves=12,
+    max_leaves=6,
 )
 loose_messages = st.lists(
-    st.fixed_dictionaries(
-        {"role": st.sampled_from(["user", "assistant", "system"])}, optional={"content": anything | st.lists(anything)}
-    ),
+    st.fixed_dictionaries({"role": st.sampled_from(["user", "assistant", "system"])}, optional={"content": anything}),
     max_size=4,
 )
 
@@ -302,7 +300,7 @@ messages = st.builds(
 requests = st.builds(
     ModelRequest,
     model=names,
-    messages=st.lists(messages, max_size=8).map(tuple),
+    messages=st.lists(messages, max_size=5).map(tuple),
     system=st.lists(st.builds(Text, words), max_size=2).map(tuple),
     tools=st.lists(
         st.builds(ToolSpec, names, st.none() | words, st.none() | st.just({"properties": {}}), st.booleans()),

@@ -64,8 +64,9 @@ def remaining(received, whole, path):
     if isinstance(whole, dict):
         more = {name: member for name, member in whole.items() if name not in received}
         return {**({path[0]: inner} if inner else {}), **more}
-    if not inner and received and received[0] != whole[-1]:
-        return whole[len(received) :]
+    further = whole[len(received) :]
+    if not inner and further and received[:1] != further[:1]:
+        return further
     more = {str(index): whole[index] for index in range(len(received), len(whole))}
     return {**({str(path[0]): inner} if inner else {}), **more}
 

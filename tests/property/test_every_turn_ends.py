@@ -85,7 +85,9 @@ def test_every_failure_that_can_be_written_down_is_decided(shape):
     st.lists(
         st.one_of(
             st.sampled_from(COMMON_OUTCOMES),
-            st.builds(broken, st.sampled_from(EVERY_FAILURE), st.sampled_from(list(SHAPES.values())), st.floats(0, 2000)),
+            st.builds(
+                broken, st.sampled_from(EVERY_FAILURE), st.sampled_from(list(SHAPES.values())), st.floats(0, 2000)
+            ),
         ),
         min_size=80,
         max_size=80,

@@ -1,6 +1,7 @@
 """Strategies for well-formed event streams, and what to compare after a round trip through a wire."""
 
 import json
+from itertools import pairwise
 
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -38,7 +39,7 @@ def _pieces(draw: st.DrawFn, text: str) -> list[str]:
     """Split a text at random places into non-empty pieces."""
     cuts = sorted(draw(st.sets(st.integers(1, max(1, len(text) - 1)), max_size=5)))
     edges = [0, *[cut for cut in cuts if cut < len(text)], len(text)]
-    return [text[a:b] for a, b in zip(edges, edges[1:], strict=False) if text[a:b]]
+    return [text[a:b] for a, b in pairwise(edges) if text[a:b]]
 
 
 @st.composite

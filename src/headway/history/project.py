@@ -27,11 +27,12 @@ class Projection(Struct, frozen=True):
 
 def project(request: ModelRequest, dialect: Dialect) -> Projection:
     """Return the request as this endpoint can take it."""
-    if not violations(request, dialect):
+    broken = violations(request, dialect)
+    if not broken:
         return Projection(request)
     log = Log()
     leading: list[Text] = []
-    messages = repaired(request.messages, dialect, log, request=request, above=leading)
+    messages = repaired(request.messages, dialect, broken, log, request=request, above=leading)
     system = _sendable_system((*request.system, *leading), dialect, log)
     sendable = replace(request, messages=messages, system=system)
     return Projection(_with_companions(sendable, dialect, log), tuple(log.repairs))

@@ -8,7 +8,7 @@ from functools import partial
 
 from headway.dialect import Dialect
 from headway.history.edits import Entry, Log, Pass, Repair, messages_of
-from headway.history.invariants import violations
+from headway.history.invariants import Violation, violations
 from headway.history.passes.calls import mend_calls
 from headway.history.passes.content import drop_blanks, replace_characters, split_by_role
 from headway.history.passes.ends import fix_ends
@@ -19,24 +19,36 @@ from headway.history.passes.thinking import add_reasoning_to_calls, drop_idle_th
 from headway.history.survey import Survey
 from headway.messages import Message, ModelRequest, Text
 
+ONLY_FOR: dict[Pass, frozenset[str]] = {
+    drop_foreign_parts: frozenset({"nothing_foreign_is_sent", "every_opaque_part_is_whole"}),
+    leave_out_media: frozenset({"media_are_accepted", "every_part_stands_in_its_role"}),
+    split_by_role: frozenset({"every_part_stands_in_its_role"}),
+    drop_unsendable_thinking: frozenset({"thinking_goes_only_to_its_issuer", "thinking_is_signed"}),
+    make_results_plain: frozenset({"results_are_as_plain_as_they_must_be"}),
+}
+"""Passes that no other pass makes work for, and the rules they answer: they run only when one of these is broken."""
+
 
 def repair(messages: Sequence[Message], dialect: Dialect) -> tuple[tuple[Message, ...], tuple[Repair, ...]]:
     """Return bare messages as an endpoint accepts them, and what was done to them."""
-    if not violations(messages, dialect):
+    broken = violations(messages, dialect)
+    if not broken:
         return tuple(messages), ()
     log = Log()
-    return repaired(messages, dialect, log), tuple(log.repairs)
+    return repaired(messages, dialect, broken, log), tuple(log.repairs)
 
 
 def repaired(
     messages: Sequence[Message],
     dialect: Dialect,
+    broken: Sequence[Violation],
     log: Log,
     *,
     request: ModelRequest | None = None,
     above: list[Text] | None = None,
 ) -> tuple[Message, ...]:
-    """Run all passes. `request` is what the messages go with; `above` takes texts that belong over the messages."""
+    """Run the passes against what is broken. `request` is what the messages go with; `above` takes system texts."""
+    rules = {violation.rule for violation in broken}
     elsewhere = Survey(messages, request).begins_elsewhere(dialect.wire)
     passes: tuple[Pass, ...] = (
         drop_foreign_parts,
@@ -58,5 +70,6 @@ def repaired(
     )
     entries = [Entry(index, message) for index, message in enumerate(messages)]
     for run in passes:
-        entries = run(entries, dialect, log)
+        if run not in ONLY_FOR or ONLY_FOR[run] & rules:
+            entries = run(entries, dialect, log)
     return tuple(messages_of(entries))

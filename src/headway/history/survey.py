@@ -4,8 +4,9 @@ A turn is a maximal run of messages of one role: wires differ in how many messag
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple, TypeVar, cast
 
 from headway.messages import (
@@ -21,6 +22,7 @@ from headway.messages import (
     Text,
     Thinking,
     ToolCall,
+    ToolResult,
 )
 
 SomePart = TypeVar("SomePart", bound=Part)
@@ -60,14 +62,26 @@ class Survey:
         self.messages = messages
         self.request = request
         self._kinds: dict[type[object], list[tuple[int, Part]]] = defaultdict(list)
-        kinds = self._kinds
+        self._inside: dict[type[object], list[tuple[int, Part]]] = defaultdict(list)
+        kinds, inside = self._kinds, self._inside
         for index, message in enumerate(messages):
             for part in message.parts:
                 kinds[type(part)].append((index, part))
+        for index, result in self.of(ToolResult):
+            for inner in result.parts:
+                inside[type(inner)].append((index, inner))
 
     def of(self, kind: type[SomePart]) -> list[tuple[int, SomePart]]:
         """Return the parts of one kind, each with the index of its message."""
         return cast("list[tuple[int, SomePart]]", self._kinds.get(kind, []))
+
+    def inside(self, kind: type[SomePart]) -> list[tuple[int, SomePart]]:
+        """Return the parts of one kind that stand inside of results."""
+        return cast("list[tuple[int, SomePart]]", self._inside.get(kind, []))
+
+    def all_but(self, kind: type[Part]) -> Iterator[tuple[int, Part]]:
+        """Return the parts of all kinds but one."""
+        return chain.from_iterable(found for other, found in self._kinds.items() if other is not kind)
 
     @cached_property
     def turns(self) -> list[Turn]:
@@ -76,13 +90,23 @@ class Survey:
 
     @cached_property
     def words(self) -> list[tuple[int, Text | Refusal]]:
-        """Return the texts and refusals."""
-        return [*self.of(Text), *self.of(Refusal)]
+        """Return the texts and refusals, those inside of results too."""
+        return [*self.of(Text), *self.of(Refusal), *self.inside(Text)]
 
     @cached_property
     def media(self) -> list[tuple[int, Image | Document]]:
-        """Return the images and documents that are not inside of results."""
-        return [*self.of(Image), *self.of(Document)]
+        """Return the images and documents, those inside of results too."""
+        return [*self.of(Image), *self.of(Document), *self.media_inside]
+
+    @cached_property
+    def media_inside(self) -> list[tuple[int, Image | Document]]:
+        """Return the images and documents inside of results."""
+        return [*self.inside(Image), *self.inside(Document)]
+
+    @cached_property
+    def opaques(self) -> list[tuple[int, Opaque]]:
+        """Return the parts that only one wire knows, those inside of results too."""
+        return [*self.of(Opaque), *self.inside(Opaque)]
 
     @cached_property
     def calls_and_fragments(self) -> list[tuple[int, ToolCall | CallFragment]]:

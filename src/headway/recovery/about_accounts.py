@@ -9,11 +9,12 @@ _ACCOUNT = r"\b(?:account|organi[sz]ation|team|workspace|user|project|customer|t
 _DAY = r"""per[ -]?(?:day|week|month)|daily|weekly|monthly|/ ?(?:day|month)|today|\b[rt]pd\b|hour usage|今日|每日
     |每天|每周|每月"""
 
-_MODEL = r"\bmodels?\b(?: id| name| identifier| code)?[ :=]*[`'\"<\[(]*(?!produced|returned|generated)[\w./:@+-]*[`'\">\])]*,?"
-_NOT_THERE = r"""(?:not|can ?not be) (?:found|exist|available|support(?:ed)?\b(?! [a-z`'\"])|a valid|valid|deployed|loaded
-    |recogni[sz]ed|accessible|permitted|allowed|open)"""
+_MODEL = r"""\bmodels?\b(?: id| name| identifier| code)?
+    [ :=]*[`'\"<\[(]*(?!produced|returned|generated)[\w./:@+-]*[`'\">\])]*,?"""
+_NOT_THERE = r"""(?:not|can ?not be) (?:found|exist|available|support(?:ed)?\b(?! [a-z`'\"])|a valid|valid|deployed
+    |loaded|recogni[sz]ed|accessible|permitted|allowed|open)"""
 _GONE = r"""doesn't exist|unknown|invalid|no longer|decommission|deprecat|retired|unavailable|unsupported|removed
-    |discontinued|shut down|inaccessible|offline|unloaded"""
+    |discontinued|shut down|inaccessible|(?:taken )?offline|unloaded"""
 _MISSING = r"""\binvalid|unknown|no such|unsupported|unrecogni[sz]ed|non-?existent|not a valid|not found the|cannot find
     |could not (?:find|resolve|load)|failed to load|unable to (?:find|load)|no|not support"""
 

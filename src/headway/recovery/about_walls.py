@@ -6,6 +6,7 @@ from headway.recovery.rows import Row, row
 K, P, S = FailureKind, Plan, Scope
 _ACCOUNT = r"\b(?:account|organi[sz]ation|team|workspace|user|project|customer|tenant|subscription)\b|账户|账号|帐号"
 _SAID = r"prompt|response|output|input|content|completion|request|candidate|generation"
+_NO_FILTER = r"api[ _-]?key|rate limit|ip address"
 
 WALLS: tuple[Row, ...] = (
     row(
@@ -81,7 +82,7 @@ WALLS: tuple[Row, ...] = (
     row(
         K.MISCONFIGURED,
         "this network, client or API version is not allowed to talk to the endpoint",
-        code=r"claude_code_version_too_old|\w*version_too_old|cmek_key_(?:disabled|network_blocked)|upgrade_required",
+        code=r"\w*version_too_old|cmek_key_(?:disabled|network_blocked)|upgrade_required",
         says=[
             (r"virtual network|firewall|private endpoint|ip (?:address )?(?:is )?not (?:allowed|in)",),
             (r"api[- ]?version", r"not supported|unsupported|invalid|missing|required|deprecated"),
@@ -115,7 +116,7 @@ FILTERS: tuple[Row, ...] = (
             (rf"\b(?:{_SAID})\b[^.]{{0,40}}\b(?:blocked|flagged|filtered|censored|moderated)\b",),
             (r"violat\w+", r"polic|guideline|terms"),
         ],
-        unless=rf"(?:{_ACCOUNT})[^.]{{0,60}}(?:suspend|disab|deactivat|ban|lock|terminat)|api[ _-]?key|rate limit|ip address",
+        unless=rf"(?:{_ACCOUNT})[^.]{{0,60}}(?:suspend|disab|deactivat|ban|lock|terminat)|{_NO_FILTER}",
     ),
 )
 """Content filters, in whatever form: never asked again at the same place."""

@@ -57,10 +57,12 @@ def classify(facts: Facts) -> Failure:
     )
 
 
-def failure_of_end(end: End, received: Received, facts: Facts | None = None) -> Failure | None:
-    """Judge an attempt by how it ended; None means that it is an answer. `facts` is what else the caller knows."""
-    found = facts_of_end(end, received, facts or Facts())
-    return None if found is None else classify(found)
+def failure_of_end(
+    end: End, received: Received, wire: str = "", vendor: str = "", *, repeat: int = 1
+) -> Failure | None:
+    """Judge an attempt by how it ended; None means that it is an answer."""
+    facts = facts_of_end(end, received, wire, vendor, repeat=repeat)
+    return None if facts is None else classify(facts)
 
 
 def _spoke(facts: Facts) -> bool:

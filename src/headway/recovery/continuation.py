@@ -15,7 +15,9 @@ from headway.recovery.drafts import CONTINUE_DRAFT
 from headway.recovery.ledger import Ask, Break, Ledger
 
 
-def next_request(request: ModelRequest, ledger: Ledger, dialect: Dialect, output_limit: int | None = None) -> ModelRequest:
+def next_request(
+    request: ModelRequest, ledger: Ledger, dialect: Dialect, output_limit: int | None = None
+) -> ModelRequest:
     """Return what to send to the upstream in use. `output_limit` is the most its model can write, if known."""
     asked = _asked(request, ledger, dialect)
     if ledger.broke is Break.LIMIT and asked.max_output_tokens is not None and output_limit is not None:
@@ -39,7 +41,7 @@ def _asked(request: ModelRequest, ledger: Ledger, dialect: Dialect) -> ModelRequ
         case Ask.CONTINUE_TEXT:
             return _with(request, *said, user(prompts.continue_text(salvage.text, ledger.broke)))
         case Ask.CONTINUE_DRAFT if salvage.draft is not None:
-            prompt = user(prompts.continue_draft(salvage.draft, ledger.broke))
+            prompt = user(prompts.continue_draft(salvage.draft, ledger.broke, ledger.problem))
             offered = replace(request, tools=(*request.tools, CONTINUE_DRAFT))
             return _with(offered, *said, prompt)
         case Ask.CONTINUE_DRAFT | Ask.SMALLER_PIECES:

@@ -206,16 +206,16 @@ def describe(draft: Draft) -> DraftFacts:
 def piece_advice(survived_sizes: Sequence[int], cut_sizes: Sequence[int]) -> int | None:
     """Return how large a piece is known to survive here, in characters; None when nothing is known.
 
-    Candidates are the sizes that survived, and three quarters of each size at which a call was cut (so much did come
-    through). A candidate is believed if as many calls of its size or more survived as were cut at its size or below.
-    The largest that is believed is the advice. So one early accident does not undo what larger calls have shown, more
-    survivors never lower the advice, and an earlier cut never raises it.
+    A call that survived speaks for its size and all below. One that was cut speaks against all above three quarters of
+    what came through. The advice is the largest of these sizes with at least as many voices for it as against it. So
+    one early accident does not undo what larger calls have shown, more survivors never lower the advice, and an
+    earlier cut never raises it.
     """
-    candidates = {*survived_sizes, *(size * 3 // 4 for size in cut_sizes)}
+    safe_sizes = [size * 3 // 4 for size in cut_sizes]
     believed = (
         size
-        for size in candidates
-        if size > 0 and sum(whole >= size for whole in survived_sizes) >= sum(cut <= size for cut in cut_sizes)
+        for size in {*survived_sizes, *safe_sizes}
+        if size > 0 and sum(whole >= size for whole in survived_sizes) >= sum(safe < size for safe in safe_sizes)
     )
     return max(believed, default=None)
 

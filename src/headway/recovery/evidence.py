@@ -4,13 +4,13 @@ import re
 
 from msgspec import Struct
 
-from headway.events import Stop
 from headway.failure import Where
 from headway.recovery.facts import Facts
 from headway.recovery.unwrap import Clues, clip, unwrap
 
 MAX_SENTENCES = 60
 MAX_SENTENCE = 700
+_TELLING_HEADERS = ("cf-mitigated", "x-should-retry")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NOT_WORD = re.compile(r"[^a-z0-9_]+")
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|[\u3002\uff01\uff1f\uff1b]|\n+")
@@ -47,8 +47,8 @@ def evidence_of(facts: Facts) -> Evidence:
     headers = {name.lower(): value for name, value in facts.headers.items()}
     bracketed = [found[1] for text in words if (found := _BRACKETED.search(text))]
     given = [facts.code, facts.type, facts.exception, headers.get("x-amzn-errortype", "").partition(":")[0]]
-    walls = [f"cf_mitigated_{headers['cf-mitigated']}"] if "cf-mitigated" in headers else []
-    codes = [*given, *walls, *said.codes, *clues.codes, *bracketed]
+    telling = [f"{name}_{headers[name]}" for name in _TELLING_HEADERS if name in headers]
+    codes = [*given, *telling, *said.codes, *clues.codes, *bracketed]
     spoken = [code for code in codes if code.count(" ") > 2]
     finishes = [facts.finish_reason, *clues.finishes, *said.finishes]
     if facts.stop is not None:
@@ -68,7 +68,7 @@ def evidence_of(facts: Facts) -> Evidence:
 
 def snake(name: str) -> str:
     """Return one spelling for `RateLimitError`, `rate-limit.error` and `RATE_LIMIT_ERROR`."""
-    return _NOT_WORD.sub("_", _CAMEL.sub("_", clip(name, 160)).lower()).strip("_")
+    return _NOT_WORD.sub("_", _CAMEL.sub("_", clip(name, 100)).lower()).strip("_")
 
 
 def is_streaming(where: Where | None) -> bool:
@@ -80,11 +80,6 @@ def is_streaming(where: Where | None) -> bool:
         Where.FINISH_REASON,
         Where.TIMEOUT,
     }
-
-
-def ended_well(stop: Stop | None) -> bool:
-    """Say whether the decoder read the end as an ordinary one."""
-    return stop in {Stop.END, Stop.CALLS, Stop.SEQUENCE}
 
 
 def _status(facts: Facts, inside: tuple[int, ...], words: tuple[str, ...]) -> int | None:

@@ -3,6 +3,8 @@
 Every field may be missing. `facts_of_end` reads them off an attempt that ended; an attempt that is an answer has none.
 """
 
+from collections.abc import Mapping
+
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -53,34 +55,26 @@ class Facts(Struct, frozen=True):
     """How often the same thing has happened with the same content, this time included."""
 
 
-def facts_of_end(end: End, received: Received, known: Facts) -> Facts | None:
-    """Add to what is `known` how the attempt ended; None means that it is an answer."""
-    context = OPEN_TOOL_CALL if received.fragments else TEXT_ONLY if received.parts else ""
-    spoken = bool(received.parts)
-    if isinstance(end, StreamCut):
-        return replace(
-            known,
-            where=_WHERE_OF_CUT[end.cause],
-            status=200,
-            code=_CODE_OF_CUT.get(end.cause, ""),
-            message=end.said,
-            body=end.body,
-            context=context,
-            after_output=spoken,
-        )
-    refused = bool(received.refusal)
-    if end.stop in _ANSWERS and _is_answer(received) and not refused:
-        return None
-    return replace(
-        known,
-        where=Where.FINISH_REASON,
+def facts_of_end(
+    end: End, received: Received, wire: str = "", vendor: str = "", *, headers: Mapping[str, str] = {}, repeat: int = 1
+) -> Facts | None:
+    """Return what is known about an attempt that ended like this; None means that it is an answer."""
+    known = Facts(
+        wire=wire,
+        vendor=vendor,
         status=200,
-        finish_reason=end.said,
-        stop=Stop.REFUSED if refused and end.stop in _ANSWERS else end.stop,
-        message=end.detail,
-        context=context,
-        after_output=spoken,
+        headers=dict(headers),
+        context=OPEN_TOOL_CALL if received.fragments else TEXT_ONLY if received.parts else "",
+        after_output=bool(received.parts),
+        repeat=repeat,
     )
+    if isinstance(end, StreamCut):
+        code = _CODE_OF_CUT.get(end.cause, "")
+        return replace(known, where=_WHERE_OF_CUT[end.cause], code=code, message=end.said, body=end.body)
+    stop = Stop.REFUSED if received.refusal and end.stop in _ANSWERS else end.stop
+    if stop in _ANSWERS and _is_answer(received):
+        return None
+    return replace(known, where=Where.FINISH_REASON, finish_reason=end.said, stop=stop, message=end.detail)
 
 
 def _is_answer(received: Received) -> bool:

@@ -23,7 +23,7 @@ BY_KIND: dict[FailureKind, tuple[S, ...]] = {
     # An unchanged request would be answered by the same nothing; a word from the user changes it.
     FailureKind.EMPTY_REPLY: (S.NUDGE, S.RETRY_SOON),
     FailureKind.PAUSED: (S.SEND_BACK,),
-    FailureKind.MALFORMED_OUTPUT: (S.RETRY_NOW, S.SMALLER_PIECES),
+    FailureKind.MALFORMED_OUTPUT: (S.CONTINUE_DRAFT, S.RETRY_NOW, S.SMALLER_PIECES),
     # A limit that belongs to the key is lifted by another key sooner than by waiting.
     FailureKind.RATE_LIMITED: (S.ROTATE_KEY, S.CONTINUE_DRAFT, S.CONTINUE_TEXT, S.RETRY_SOON, S.RETRY_LATER),
     FailureKind.OVERLOADED: (S.CONTINUE_DRAFT, S.CONTINUE_TEXT, S.RETRY_SOON, S.RETRY_LATER),

@@ -191,6 +191,8 @@ class Ledger(Struct, frozen=True):
     seconds_left: float
     ask: Ask = Ask.PLAIN
     broke: Break = Break.NETWORK
+    problem: str = ""
+    """What was wrong with the last continuation of a draft, in words for the model."""
     salvage: Salvage = Salvage()
     met: frozenset[tuple[Signature, Strategy]] = frozenset()
     tried: tuple[str, ...] = ()

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from headway.failure import Failure, FailureKind, Scope
 from headway.received import Received
 from headway.recovery.decisions import Again, Decision, FailOver, Finish, GiveUp, RunTools, Why
-from headway.recovery.drafts import worth_continuing
+from headway.recovery.drafts import Draft, worth_continuing
 from headway.recovery.ladders import CUTS, rungs
 from headway.recovery.ledger import Ask, Break, Ledger, Salvage, Signature, Strategy
 
@@ -44,6 +44,10 @@ class Broken(Struct, frozen=True):
     took_seconds: float = 0.0
     jitter: float = 0.5
     """Chance, given from outside: 0…1."""
+    draft: Draft | None = None
+    """What a continuation that came whole, but did not complete its draft, made of it."""
+    problem: str = ""
+    """What the model must be told about that continuation."""
 
 
 Outcome: TypeAlias = Answered | Broken
@@ -62,11 +66,13 @@ def decide(ledger: Ledger, outcome: Outcome) -> tuple[Ledger, Decision]:
 def _after_break(ledger: Ledger, outcome: Broken) -> tuple[Ledger, Decision]:
     failure = outcome.failure
     salvage = ledger.salvage.after(outcome.received, commented=ledger.ask is Ask.CONTINUE_DRAFT)
+    if outcome.draft is not None:
+        salvage = replace(salvage, draft=outcome.draft)
     signature = _signature(ledger, salvage, outcome)
     gained = salvage.size > ledger.salvage.size
     if failure.kind is FailureKind.REFUSED:
         salvage = replace(salvage, parts=(), draft=None)  # the provider withdrew it
-    paid = replace(_pay(ledger, gained=gained), salvage=salvage, broke=_break_of(failure))
+    paid = replace(_pay(ledger, gained=gained), salvage=salvage, broke=_break_of(failure), problem=outcome.problem)
     if failure.kind is FailureKind.CANCELLED:
         return paid, GiveUp(failure, Why.CANCELLED)
     if salvage.calls:

@@ -45,8 +45,8 @@ def smaller_pieces(tools: tuple[str, ...], broke: Break, piece_size: int | None)
     )
 
 
-def continue_draft(draft: Draft, broke: Break) -> str:
-    """Show what arrived of a call, once, and ask only for the rest of it."""
+def continue_draft(draft: Draft, broke: Break, problem: str = "") -> str:
+    """Show what arrived of a call, once, and ask only for the rest of it; `problem` is about the last continuation."""
     facts = describe(draft)
     whole = "".join(f"\n`{name}` is complete: {value}" for name, value in facts.fields)
     if draft.path is None:
@@ -58,17 +58,10 @@ def continue_draft(draft: Draft, broke: Break) -> str:
             f"-----\n{open_text(draft)}\n-----"
         )
         ask = f"offset {draft.offset}, and as `rest` only what comes after that, beginning with the very next character"
+    refused = f"Your last continuation did not complete the call. {problem}\n" if problem else ""
     return (
-        f"Your call to `{draft.tool}` {_CAUSE_OF_CALL[broke]}. I kept what came and have not run anything yet.{whole}"
+        f"{refused}Your call to `{draft.tool}` {_CAUSE_OF_CALL[broke]}. I kept what came and have not run anything yet.{whole}"
         f'{have}\nPlease call `continue_draft` with draft "{draft.id}", {ask}. Do not send again what I already have.'
-    )
-
-
-def correct_draft(draft: Draft, problem: str) -> str:
-    """Answer a continuation that does not fit the draft."""
-    return (
-        f"That continuation does not fit: {problem} I still have {draft.offset:,} characters, which end with:\n\n"
-        f"{draft.tail}\n\nPlease call `continue_draft` again with offset {draft.offset} and what comes after that."
     )
 
 

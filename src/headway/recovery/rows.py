@@ -30,7 +30,6 @@ class Row(Struct, frozen=True, kw_only=True):
     plan: Plan
     then: Plan | None
     repair: str | None = None
-    seen_at: str = ""
 
     code: str = ""
     finish: str = ""
@@ -85,7 +84,6 @@ class Fields(TypedDict, total=False):
     then: Plan
     scope: Scope
     repair: str
-    seen_at: str
     code: str
     finish: str
     says: Sequence[tuple[str, ...]]

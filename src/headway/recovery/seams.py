@@ -28,7 +28,7 @@ _FENCE = r"(?:`{3,}|~{3,})"
 _LANGUAGE = r"[\w.+#-]"
 _ARTEFACT = re.compile(rf"\s*(?:{_FENCE}{_LANGUAGE}{{0,20}}[ \t]*\n|…|\.\.\.|{_QUOTE})")
 _HALF_ARTEFACT = re.compile(rf"\s*(?:(?:`+|~+){_LANGUAGE}{{0,20}}[ \t]*|\.{{1,2}})")
-_FENCE_WITH_LANGUAGE = re.compile(rf"\s*{_FENCE}{_LANGUAGE}{{1,20}}[ \t]*\n")
+_FENCE_WITH_LANGUAGE = re.compile(rf"\s*({_FENCE}{_LANGUAGE}{{1,20}})[ \t]*\n")
 _FENCE_LINE = re.compile(rf"^ {{0,3}}({_FENCE})(.*)$", re.MULTILINE)
 _LAST_WORD = re.compile(r"(?<!\w)[^\W\d_]{5,}\Z")
 _INSIDE_WORD = re.compile(r"\w\w")
@@ -67,7 +67,7 @@ def overlap(kept: str, rest: str, *, ended: bool = True, trimmed: bool = False) 
        near the end. Only an offset can settle such a seam.
     2. A whole last line of at least three letters or digits, or a whole last word of at least five letters
        ("the quick" + "quick brown"), if nothing near the end is the same.
-    3. A fence with a language, inside a block that is already open: such a line can neither open nor close anything.
+    3. A fence with a language, inside a block that the same line opened: it can neither open nor close anything.
     4. One of two spaces between two words, if words stand one space apart near the end. Newlines and indentation
        stay: two of them mean something.
 
@@ -87,7 +87,7 @@ def overlap(kept: str, rest: str, *, ended: bool = True, trimmed: bool = False) 
             return Seam(begin + _after_repeat(window, start[begin:], length), Join.REPEAT)
     if not ended and _could_go_on(solid, rest):
         return Seam(len(rest), Join.UNFINISHED_REPEAT)
-    if skip := _whole_line(window, start) or _whole_word(window, start, ended=ended):
+    if skip := _whole_line(window, start) or _whole_word(window, start):
         return Seam(skip, Join.REPEAT)
     if fence := _second_fence(kept, start):
         return Seam(fence, Join.SECOND_FENCE)
@@ -212,11 +212,13 @@ def _after_repeat(kept: str, start: str, length: int) -> int:
 
 def _end_of_solid(text: str, length: int) -> int:
     """Return where the first `length` solid characters of a text end."""
+    end = 0
     for run in _NO_SPACES.finditer(text):
-        if length <= len(run.group()):
-            return run.start() + length
+        end = run.start() + min(length, len(run.group()))
         length -= len(run.group())
-    return len(text)
+        if length <= 0:
+            break
+    return end
 
 
 def _given_space(end: str, start: str) -> int:
@@ -253,33 +255,33 @@ def _whole_line(window: str, start: str) -> int:
     return len(line) if whole and telling and start.startswith(line) else 0
 
 
-def _whole_word(window: str, start: str, *, ended: bool) -> int:
+def _whole_word(window: str, start: str) -> int:
     last = _LAST_WORD.search(window)
     word = last.group() if last else ""
     if not word or len(set(word)) < 3 or window.count(word) > 1:
         return 0
     end = len(word) + start.startswith(" ")
     following = start[end : end + 1]
-    goes_on = following.isalnum() or following == "_" or (not following and not ended)
+    goes_on = following.isalnum() or following == "_"
     return end if start.removeprefix(" ").startswith(word) and not goes_on else 0
 
 
 def _second_fence(kept: str, start: str) -> int:
-    """Return the length of a line that would open a code block inside an open one; a needed newline stays."""
+    """Return the length of a line that opens a block inside the same open block; a newline that is needed stays."""
     second = _FENCE_WITH_LANGUAGE.match(start)
-    if not second or not _is_in_block(kept):
+    if not second or second[1] != _open_fence(kept):
         return 0
     own_line = "\n" in _leading_space(start) and not kept.endswith("\n")
     return second.end() - own_line
 
 
-def _is_in_block(text: str) -> bool:
-    """Say whether a Markdown code block is open where the last whole line of the text ends."""
-    opened = ""
-    for line in _FENCE_LINE.finditer(text, 0, text.rfind("\n") + 1):
-        fence, info = line.groups()
-        if not opened:
-            opened = fence
-        elif fence.startswith(opened) and not info.strip():
-            opened = ""
-    return bool(opened)
+def _open_fence(text: str) -> str:
+    """Return the line that opened the Markdown code block which is open after the last whole line; empty if none is."""
+    fence = line = ""
+    for found in _FENCE_LINE.finditer(text, 0, text.rfind("\n") + 1):
+        mark, info = found[1], found[2].strip()
+        if not fence:
+            fence, line = mark, mark + info
+        elif mark.startswith(fence) and not info:
+            fence = line = ""
+    return line

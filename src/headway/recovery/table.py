@@ -207,6 +207,15 @@ CODED: tuple[Row, ...] = (
         plan=P.SANITISE_HISTORY,
         then=P.FAILOVER_NOW,
     ),
+    row(K.QUOTA_SPENT, "the provider says that asking again is useless", code=r"x_should_retry_false", status=(429,)),
+    row(
+        K.SERVER_FAULT,
+        "the provider says that asking again is useless",
+        code=r"x_should_retry_false",
+        status=(408, 409, *range(500, 600)),
+        plan=P.FAILOVER_NOW,
+    ),
+    row(K.SERVER_FAULT, "the provider says that asking again may help", code=r"x_should_retry_true"),
     row(K.NOT_A_STREAM, "something else than an answer came", code=r"not_an_event_stream"),
 )
 
@@ -228,7 +237,7 @@ BY_STATUS: tuple[Row, ...] = (
     row(K.UNREACHABLE, "the origin is not there", status=(526, 530), plan=P.FAILOVER_NOW),
     row(K.OVERLOADED, "not available or overloaded", status=(503, 529)),
     row(K.SERVER_FAULT, "bad gateway", status=(502,), then=P.FAILOVER_NOW),
-    row(K.SERVER_FAULT, "server error", status=tuple(code for code in range(500, 600))),
+    row(K.SERVER_FAULT, "server error", status=tuple(range(500, 600))),
     row(
         K.REQUEST_REFUSED,
         "refused, and nothing says why: send it once more in its strictest form",
@@ -236,7 +245,7 @@ BY_STATUS: tuple[Row, ...] = (
         plan=P.SANITISE_HISTORY,
         then=P.FAILOVER_NOW,
     ),
-    row(K.REQUEST_REFUSED, "refused", status=tuple(code for code in range(400, 500))),
+    row(K.REQUEST_REFUSED, "refused", status=tuple(range(400, 500))),
 )
 """What a status means when nothing but the status is known."""
 

@@ -1,9 +1,9 @@
 """Time, and a loop on which hours of stalls pass in milliseconds.
 
 Every clock of Headway is `loop.time()`: monotonic, so setting the wall clock moves nothing. It stands still while a
-Linux or macOS machine sleeps; where a clock runs on through a pause, the watchdog sees its timer come late and forgives.
-`VirtualLoop` keeps real sockets and jumps over waits: when nothing is ready to run or to read, time is the next timer's.
-Peers must live on the same loop; what works outside of it (threads, processes) is waited for at its real pace.
+Linux or macOS machine sleeps; where a clock runs on through a pause, the watchdog sees its timer come late and
+forgives. `VirtualLoop` keeps real sockets and jumps over waits: when nothing is ready to run or to read, time is the
+next timer's. Peers must live on the same loop; threads are waited for at their real pace.
 """
 
 import asyncio

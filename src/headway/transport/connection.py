@@ -1,4 +1,4 @@
-"""One socket and its owner. Whatever happens, `abort` closes it: at once, without waiting, from any task, any number of times.
+"""One socket and its owner. Whatever happens, `abort` closes it: at once, from any task, any number of times.
 
 An asyncio protocol that holds its transport from the first moment, so that no phase (connecting, a proxy's answer, the
 TLS handshake, an upload nobody reads) has a socket that only the loop knows. Incoming bytes go to one receiver; the one
@@ -10,13 +10,17 @@ import asyncio
 import socket
 import ssl
 import struct
+import sys
 from asyncio import AbstractEventLoop
-from collections.abc import Callable
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from headway.transport.errors import Cause, Phase, TransportFailed, failure_of
 
-_RESET_ON_CLOSE = struct.pack("ii", 1, 0)
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_RESET_ON_CLOSE = struct.pack("hh" if sys.platform == "win32" else "ii", 1, 0)
 KEEPALIVE_IDLE_SECONDS = 15
 KEEPALIVE_INTERVAL_SECONDS = 15
 KEEPALIVE_PROBES = 4
@@ -90,6 +94,7 @@ class Connection(asyncio.Protocol):
     def close(self, why: TransportFailed | None = None) -> None:
         """Close an idle connection: at once, too, but in the ordinary way."""
         self._lose(why or TransportFailed(self.phase, Cause.ABORTED, self.host))
+        self.receiver = None
         if self._transport is not None:
             self._transport.abort()
 
@@ -141,8 +146,9 @@ class Connection(asyncio.Protocol):
             return
         self.lost = why
         self._wake()
-        if self.when_lost is not None:
-            self.when_lost()
+        tell, self.when_lost = self.when_lost, None
+        if tell is not None:
+            tell()
 
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():

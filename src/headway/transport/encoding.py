@@ -1,4 +1,4 @@
-"""Bodies that come compressed although nobody asked for it. Output is bounded, piece by piece, however small the input."""
+"""Bodies that come compressed although nobody asked for it. Output comes in bounded pieces, however small the input."""
 
 import zlib
 from collections.abc import Iterator

@@ -161,9 +161,10 @@ _SENT = frozenset({Phase.SEND, Phase.FIRST_BYTE, Phase.BODY})
 def facts_of(failed: TransportFailed) -> dict[str, Any]:
     """Return what the classifier wants to know, under its own names."""
     waited = failed.cause is Cause.TIMED_OUT and failed.phase in _SENT
+    stalled = isinstance(failed, Stalled) and failed.phase is Phase.BODY
     return {
         "where": Where.TIMEOUT if waited else _WHERE[failed.phase],
-        "code": "read_timeout" if waited else failed.cause.value,
+        "code": "stream_stalled" if stalled else "read_timeout" if waited else failed.cause.value,
         "exception": type(failed).__name__,
         "message": str(failed),
     }

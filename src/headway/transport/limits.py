@@ -102,9 +102,7 @@ def effective(explicit: Overrides, facts: RequestFacts, gaps: Gaps | None = None
     )
     silence = _chosen(explicit.silence_seconds, stretched(DEFAULTS.silence_seconds, seen.content_seconds))
     # A model that thinks may send nothing at all until it speaks, so its bytes are awaited as long as its words.
-    first_byte = (
-        first_content if facts.reasoning else stretched(DEFAULTS.first_byte_seconds, seen.first_byte_seconds)
-    )
+    first_byte = first_content if facts.reasoning else stretched(DEFAULTS.first_byte_seconds, seen.first_byte_seconds)
     return Limits(
         connect_seconds=_chosen(explicit.connect_seconds, DEFAULTS.connect_seconds),
         first_byte_seconds=_chosen(explicit.first_byte_seconds, _chosen(explicit.dead_seconds, first_byte)),

@@ -1,7 +1,7 @@
 """Bytes of one HTTP/1.x answer to its head and the pieces of its body. Pure; it never raises.
 
-The parser is llhttp, by httptools. Around it stands what a client has to decide: interim answers are passed over, a body
-that only the end of the connection ends is told apart from one that proved its end, and the head is bounded.
+The parser is llhttp, by httptools. Around it stands what a client has to decide: interim answers are passed over, a
+body that only the end of the connection ends is told apart from one that proved its end, and the head is bounded.
 """
 
 from enum import Enum

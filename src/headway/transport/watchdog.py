@@ -59,9 +59,12 @@ class Watchdog:
         self._forgiven = False
         self._away_at: float | None = None
         self._chars = 0
-        self._byte_gaps = [0.0, 0.0]  # before and after the first content
+        self._first_byte_gap = self._byte_gap = 0.0
         self._first_content_gap = self._content_gap = 0.0
-        self.connecting()
+        self.stage = Stage.CONNECTING
+        self._bytes_at = self._content_at = self._drip_at = now
+        self._drip_chars = 0
+        self._arm()
 
     def connecting(self) -> None:
         """Say that a connection is being made."""
@@ -74,9 +77,7 @@ class Watchdog:
     def saw_bytes(self) -> None:
         """Note that bytes moved, whatever they say."""
         now = self._time()
-        gaps, stage = self._byte_gaps, self.stage is Stage.SPEAKING
-        if now - self._bytes_at > gaps[stage]:
-            gaps[stage] = now - self._bytes_at
+        self._byte_gap = max(self._byte_gap, now - self._bytes_at)
         self._bytes_at = now
         self._forgiven = False
 
@@ -88,9 +89,10 @@ class Watchdog:
         self._content_at = self._bytes_at = now
         if self.stage is not Stage.SPEAKING:
             self._first_content_gap = gap
+            self._first_byte_gap, self._byte_gap = self._byte_gap, 0.0
             self._enter(Stage.SPEAKING, now)
-        elif gap > self._content_gap:
-            self._content_gap = gap
+        else:
+            self._content_gap = max(self._content_gap, gap)
 
     def hand_over(self) -> None:
         """Note that bytes came and that the reader has them now; the clocks stand still until `wait`."""
@@ -122,7 +124,7 @@ class Watchdog:
     @property
     def gaps(self) -> Gaps:
         """Return the longest gaps that ended, for the memory of this model."""
-        return Gaps(*self._byte_gaps, self._first_content_gap, self._content_gap)
+        return Gaps(self._first_byte_gap, self._byte_gap, self._first_content_gap, self._content_gap)
 
     def quiet(self) -> Quiet:
         """Return how long it has been quiet, and how long it may be."""

@@ -15,6 +15,7 @@ from headway.wire.sse import DEFAULT_LIMIT, Comment, Frame, FrameReader, FrameTo
 
 EVIDENCE = 64 * 1024
 _KEEP_ALIVE = KeepAlive()
+_ENDS = frozenset({StreamEnded, StreamCut})
 
 
 class FrameMeaning(Protocol):
@@ -72,18 +73,17 @@ class StreamDecoder:
 
     def read(self, frame: Frame | Comment, out: list[Event]) -> bool:
         """Append what one frame says; say whether it was the end."""
-        if isinstance(frame, Comment):
+        if type(frame) is not Frame:
             out.append(_KEEP_ALIVE)
             return False
         self._framed = True
-        known = len(out)
         try:
             self._meaning.read(frame, out)
         except BadJson as exc:
             self._finish(out, StreamCut(Cut.UNREADABLE, excerpt(frame.raw), str(exc)))
             return True
-        if len(out) > known and isinstance(out[-1], StreamEnded | StreamCut):
-            self.end = out[-1]
+        if out and type(out[-1]) in _ENDS:
+            self.end = out[-1]  # type: ignore[assignment]  # the set holds both kinds of end and nothing else
             return True
         return False
 

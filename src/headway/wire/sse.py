@@ -74,24 +74,27 @@ class FrameReader:
             self._refuse(bytes(self._buffer[:200]))
         if end < 0:
             return []
-        return [frame for one in block.split(b"\n\n") if one and (frame := self._read(one)) is not None]
+        return self._read_all(block.split(b"\n\n"))
 
     @property
     def rest(self) -> bytes:
         """Return what is left without its empty line; it is evidence, not an event."""
         return bytes(self._buffer)
 
-    def _read(self, block: bytes) -> Frame | Comment | None:
-        if len(block) > self._limit:
-            self._refuse(block[:200])
-        if block.startswith(b"data: ") and b"\n" not in block:
-            return Frame(block[6:], b"", block)
-        if block.startswith(b"event: "):
-            line_end = block.find(b"\n")
-            data = block[line_end + 1 :]
-            if data.startswith(b"data: ") and b"\n" not in data:
-                return Frame(data[6:], block[7:line_end], block)
-        return _read_lines(block)
+    def _read_all(self, blocks: list[bytes]) -> list[Frame | Comment]:
+        """Read blocks, the two common shapes first: this loop sees every token of every stream."""
+        frames: list[Frame | Comment] = []
+        for block in blocks:
+            if len(block) > self._limit:
+                self._refuse(block[:200])
+            first, line_end, rest = block.partition(b"\n")
+            if not line_end and first.startswith(b"data: "):
+                frames.append(Frame(block[6:], b"", block))
+            elif first.startswith(b"event: ") and rest.startswith(b"data: ") and b"\n" not in rest:
+                frames.append(Frame(rest[6:], first[7:], block))
+            elif block and (frame := _read_lines(block)) is not None:
+                frames.append(frame)
+        return frames
 
     def _unify_line_ends(self, data: bytes) -> bytes:
         if not data:

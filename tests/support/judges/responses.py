@@ -18,6 +18,7 @@ PAIRS = {
     "apply_patch_call": "apply_patch_call_output",
     "computer_call": "computer_call_output",
 }
+SIDE_BY_SIDE = ("function_call_output", "custom_tool_call_output")
 OUTPUTS = {output: call for call, output in PAIRS.items()}
 ALONE = {
     "web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call", "mcp_call",
@@ -176,9 +177,10 @@ def _judge_pairs(items: list[dict[str, Any]], *, elsewhere: bool) -> Iterator[st
                 continue
             if not elsewhere or call_id in seen:
                 yield f"No tool call found for function call output with call_id {call_id}."
-        elif waiting and not _is_the_models(item):
-            yield from (f"No tool output found for function call {one}." for one in waiting)
-            waiting.clear()
+        elif not _is_the_models(item):
+            late = [one for one, output in waiting.items() if output in SIDE_BY_SIDE]
+            yield from (f"No tool output found for function call {one}." for one in late)
+            waiting = {one: output for one, output in waiting.items() if one not in late}
     yield from (f"No tool output found for function call {one}." for one in waiting)
 
 

@@ -4,7 +4,7 @@ import json
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from headway.messages import CallFragment
@@ -223,7 +223,7 @@ def test_the_tool_that_continues_a_draft_describes_itself():
         pytest.param([5_000], [8_000], 6_000, id="more came through than survived"),
         pytest.param([7_000], [8_000], 7_000, id="more survived than the margin allows"),
         pytest.param([50_000], [100], 50_000, id="one early accident"),
-        pytest.param([50_000], [8_000, 9_000, 10_000], 7_500, id="cuts that outweigh one lucky survivor"),
+        pytest.param([50_000], [8_000, 9_000, 10_000], 6_750, id="cuts that outweigh one lucky survivor"),
         pytest.param([], [20_000, 8_000], 6_000, id="the smallest of the cuts"),
         pytest.param([], [1], None, id="a cut at once"),
         pytest.param([0], [0], None, id="empty calls"),
@@ -237,6 +237,7 @@ sizes = st.lists(st.integers(0, 10_000), max_size=6)
 
 
 @given(sizes, sizes, st.integers(0, 10_000), st.integers(0, 10_000))
+@example([], [5], 6, 7)
 def test_more_survivors_never_lower_the_advice_and_earlier_cuts_never_raise_it(survived, cut_at, size, smaller):
     advice = piece_advice(survived, cut_at) or 0
     assert (piece_advice([*survived, size], cut_at) or 0) >= advice

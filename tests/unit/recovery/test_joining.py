@@ -165,6 +165,16 @@ def test_a_field_that_arrived_may_be_said_again_but_not_changed():
     assert isinstance(join(cut, "c", offset=1, more={"path": "b"}), Refused)
 
 
+def test_fields_that_cannot_be_written_are_refused_and_the_text_is_kept():
+    deep: list = []
+    for _ in range(3_000):
+        deep = [deep]
+    result = join(draft('{"path": "a", "content": "b'), "c", offset=1, more={"mode": deep})
+    assert isinstance(result, Refused)
+    assert result.misfit is Misfit.UNREADABLE
+    assert open_text(result.draft) == "bc"
+
+
 def test_a_whole_continue_draft_call_is_joined():
     cut = draft('{"path": "a", "content": "one ')
     result = join_call(cut, continued(cut, offset=4, rest="two", more={"mode": "w"}), WRITE)

@@ -157,14 +157,14 @@ def test_everything_down_costs_at_most_three_requests_an_upstream():
 def test_a_bad_key_is_never_used_again_and_every_key_gets_its_try():
     bad = failure(K.BAD_KEY, P.ROTATE_CREDENTIAL, scope=Scope.KEY)
     keys = 9
-    ledger, decisions = run(open_ledger(Policy(), (Upstream("a", keys=keys), Upstream("b"))), *[broken(bad)] * keys)
+    _, decisions = run(open_ledger(Policy(), (Upstream("a", keys=keys), Upstream("b"))), *[broken(bad)] * keys)
     assert decisions[:-1] == [Again(Strategy.ROTATE_KEY)] * (keys - 1)
     assert decisions[-1] == FailOver("b", bad)
 
 
 def test_a_rate_limit_takes_the_next_key_first_then_waits_as_told():
     limited = failure(K.RATE_LIMITED, P.RETRY_SAME, scope=Scope.KEY, wait_seconds=7)
-    ledger, decisions = run(open_ledger(Policy(), (Upstream("a", keys=2),)), broken(limited), broken(limited))
+    _, decisions = run(open_ledger(Policy(), (Upstream("a", keys=2),)), broken(limited), broken(limited))
     assert decisions == [Again(Strategy.ROTATE_KEY), Again(Strategy.RETRY_SOON, 7.0)]
 
 
@@ -198,9 +198,7 @@ def test_an_empty_reply_is_nudged_not_repeated():
 
 
 def test_the_deadline_ends_the_turn_with_what_was_saved():
-    ledger, (decision,) = run(
-        open_ledger(Policy(turn_seconds=10), TWO), broken(CUT, text("some "), took_seconds=11)
-    )
+    ledger, (decision,) = run(open_ledger(Policy(turn_seconds=10), TWO), broken(CUT, text("some "), took_seconds=11))
     assert decision == GiveUp(CUT, Why.DEADLINE)
     assert ledger.salvage.text == "some "
 

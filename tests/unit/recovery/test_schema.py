@@ -103,6 +103,9 @@ for _ in range(500):
         (deep, {"a": {"a": [1]}}),
         ({"items": {"type": "string"}}, [1] * 1_000_000),
         ({"items": {"enum": ["x" * 100]}}, ["y" * 1_000_000] * 100),
+        ({"items": {"type": "integer"}}, [1] * 1_000_000),
+        ({"additionalProperties": {"type": "integer"}}, {str(number): 1 for number in range(100_000)}),
+        ({"type": "integer"}, "\ud83d"),
         ({"pattern": "(a+)+$", "type": "string"}, "a" * 50 + "b"),
     ],
 )

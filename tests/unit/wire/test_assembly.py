@@ -69,7 +69,9 @@ def test_parts_stand_in_the_order_they_were_said():
     assert len(received.thinking) == 3
 
 
-@pytest.mark.parametrize("text", ['{"a":1', '{"a":"x"', "", '{"a":1}'], ids=["cut", "closed string", "name only", "whole"])
+@pytest.mark.parametrize(
+    "text", ['{"a":1', '{"a":"x"', "", '{"a":1}'], ids=["cut", "closed string", "name only", "whole"]
+)
 def test_a_call_that_the_wire_did_not_close_is_a_fragment(text):
     received = assemble([CallOpened(0, "c", "f"), CallArguments(0, text), StreamCut(Cut.EOF)])
     assert received.parts == (CallFragment("c", "f", text),)

@@ -115,6 +115,8 @@ class TestReadingMessages:
             (5, (Text("5"),)),
             (True, (Text("true"),)),
             ({"k": [1]}, (Text('{"k":[1]}'),)),
+            ({"k": "\ud800"}, (Text(""),)),
+            ({"type": "text", "text": "a"}, (Text("a", raw({"type": "text", "text": "a"})),)),
             (["a", 5, None], (Text("a"),)),
         ],
     )
@@ -167,7 +169,9 @@ class TestReadingCalls:
         (part,) = parse({"role": "assistant", "tool_calls": [call]})[0].parts
         return replace(part, raw=None)
 
-    @pytest.mark.parametrize("arguments", ['{"a":', "[1]", '"a"', "{} {}", '{"a":1,"a":2}', "5", 5, [1], True])
+    @pytest.mark.parametrize(
+        "arguments", ['{"a":', "[1]", '"a"', "{} {}", '{"a":1,"a":2}', "5", 5, [1], True, {"a": "\ud800"}]
+    )
     def test_arguments_that_are_not_one_whole_object_make_a_fragment(self, arguments: Any) -> None:
         call = {"id": "x", "function": {"name": "f", "arguments": arguments}}
         assert isinstance(self.read(call), CallFragment)
@@ -318,6 +322,7 @@ class TestRenderingWhatChanged:
                 "function": {"name": "g", "description": "says g", "parameters": {"type": "object"}},
             },
         ]
+        assert WIRE.render_request(replace(request, tool_choice=ToolChoice("none")))["tool_choice"] == "none"
         other = WIRE.render_request(replace(request, tool_choice=ToolChoice("tool", "g")))
         assert other["tool_choice"] == {"type": "function", "function": {"name": "g"}}
 
@@ -333,6 +338,29 @@ class TestRenderingWhatChanged:
             {"type": "function", "function": {"name": "f", "strict": True}, "cache": 1},
             {"type": "web_search"},
         ]
+
+
+def test_a_body_with_everything_comes_back_as_it_was() -> None:
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAA", "detail": "low"}, "k": 1}
+    call = {"id": "x", "type": "function", "function": {"name": "f", "arguments": "{}"}, "extra_content": {"k": 1}}
+    file = {"type": "file", "file": {"file_data": "bare", "k": 1}}
+    given = body(
+        messages=[
+            {"role": "developer", "content": [{"type": "text", "text": "be kind", "cache_control": {}}], "name": "d"},
+            {"role": "user", "content": [picture, file, {"type": "input_audio", "input_audio": {"data": "A"}}]},
+            {"role": "assistant", "content": [{"type": "refusal", "refusal": "no", "k": 1}], "audio": None},
+            {"role": "assistant", "content": None, "tool_calls": [call], "reasoning": "hm", "k": 1},
+            {"role": "tool", "tool_call_id": "x", "content": "done", "k": 1},
+            {"role": "assistant", "content": "", "audio": {"id": "au"}, "function_call": None},
+        ],
+        tools=[{"type": "function", "function": {"name": "f", "parameters": None}}, {"type": "web_search", "k": 1}],
+        tool_choice={"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": []}},
+        stop=None,
+        stream=True,
+        stream_options={"include_usage": True},
+        metadata={"k": "v"},
+    )
+    assert WIRE.render_request(WIRE.parse_request(given)) == given
 
 
 class TestStreaming:

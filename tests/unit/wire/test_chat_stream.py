@@ -26,6 +26,7 @@ from headway.events import (
 )
 from headway.messages import Raw
 from headway.wire.openai_chat import WIRE
+from headway.wire.openai_chat.evidence import error_words
 
 DONE = b"data: [DONE]\n\n"
 OPENED = StreamOpened("c1", "m1")
@@ -169,12 +170,20 @@ class TestWithoutAFinishWord:
         ({"choices": [], "x_groq": {"id": "r", "error": "boom"}}, "boom"),
         ({"choices": [{"delta": {}, "finish_reason": "error"}], "error": {"code": 502}}, "502"),
         ({"error": {"metadata": {}}}, "error"),
+        (
+            {"error": {"message": {"message": {"message": {"message": {"message": "too deep"}}}}}},
+            '{"message":"too deep"}',
+        ),
     ],
 )
 def test_an_error_in_the_stream_cuts_it_with_its_evidence(value: Any, words: str) -> None:
     cut = decoded(chunk({"content": "a"}), frame(value), chunk({}, "stop"), DONE)[-1]
     assert isinstance(cut, StreamCut)
     assert (cut.cause, json.loads(cut.body), cut.said) == (Cut.ERROR, value, words)
+
+
+def test_an_error_without_writable_words_is_still_called_one() -> None:
+    assert error_words(["\ud800"]) == "error"
 
 
 @pytest.mark.parametrize("data", [b'{"choices": []}', b"plain words", b'"quoted"'])
@@ -277,6 +286,9 @@ class TestThinking:
         assert said(chunk({"reasoning_details": [detail]}))[:-1] == [
             ThinkingSealed("gA==", Raw("chat", {"reasoning_details": [detail]}))
         ]
+
+    def test_a_detail_that_says_nothing_is_a_keep_alive(self) -> None:
+        assert said(chunk({"content": "a"}), chunk({"reasoning_details": [{"type": "new"}]}))[1] == KeepAlive()
 
     def test_closes_a_whole_call_before_it(self) -> None:
         call = {"index": 0, "id": "x", "function": {"name": "f", "arguments": "{}"}}

@@ -43,6 +43,10 @@ def test_an_ordinary_call_opens_at_once() -> None:
     assert read([delta(0, "x", "f", "")]) == [CallOpened(0, "x", "f")]
 
 
+def test_a_delta_without_arguments_says_nothing() -> None:
+    assert read([delta(0, "x", "f", "")], [delta(0, None, None, "")]) == [CallOpened(0, "x", "f")]
+
+
 def test_a_whole_call_is_closed_when_the_next_one_opens() -> None:
     assert read([delta(0, "x", "f", '{"a":1}')], [delta(1, "y", "g", "")]) == [
         CallOpened(0, "x", "f"),

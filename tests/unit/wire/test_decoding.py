@@ -50,7 +50,9 @@ def test_a_page_for_people_is_not_an_event_stream(wire, size, start):
 
 
 @EVERY_WIRE
-@pytest.mark.parametrize("body", [b"error code: 524", b"upstream connect error\n\nreset", b"Authentication Fails (governor)"])
+@pytest.mark.parametrize(
+    "body", [b"error code: 524", b"upstream connect error\n\nreset", b"Authentication Fails (governor)"]
+)
 def test_plain_text_is_kept_as_evidence(wire, body):
     end = only_end(decode(wire, body))
     assert end.cause is Cut.NOT_EVENTS
@@ -89,7 +91,9 @@ def test_comments_alone_are_keep_alives_and_then_a_cut(wire):
 
 
 @EVERY_WIRE
-@pytest.mark.parametrize("garbage", [b"data: {not json}\n\n", b'data: {"a":"\xff"}\n\n', b"data: " + DEEP + b"\n\n", b'data: {"a":NaN}\n\n'])
+@pytest.mark.parametrize(
+    "garbage", [b"data: {not json}\n\n", b'data: {"a":"\xff"}\n\n', b"data: " + DEEP + b"\n\n", b'data: {"a":NaN}\n\n']
+)
 def test_a_frame_that_cannot_be_read_ends_the_stream_and_keeps_what_came_before(wire, garbage):
     data = encode(wire, REPLIES["answer"]())
     half = data[: data.index(b"w\xc3\xb6rld")]
@@ -139,15 +143,17 @@ def test_no_bytes_raise_and_every_stream_has_one_end(wire, data):
     st.lists(
         st.recursive(
             st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.sampled_from(WORDS),
-            lambda inner: st.lists(inner, max_size=3)
-            | st.dictionaries(
-                st.sampled_from(
-                    "type error choices delta message content tool_calls function name arguments id index finish_reason "
-                    "usage response item output output_index item_id part content_block stop_reason base_resp status "
-                    "status_code code text summary input partial_json reasoning_details role".split()
-                ),
-                inner,
-                max_size=5,
+            lambda inner: (
+                st.lists(inner, max_size=3)
+                | st.dictionaries(
+                    st.sampled_from(
+                        "type error choices delta message content tool_calls function name arguments id index finish_reason "
+                        "usage response item output output_index item_id part content_block stop_reason base_resp status "
+                        "status_code code text summary input partial_json reasoning_details role".split()
+                    ),
+                    inner,
+                    max_size=5,
+                )
             ),
             max_leaves=12,
         ),

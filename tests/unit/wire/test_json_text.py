@@ -13,7 +13,21 @@ DEEP = "[" * 2000 + "]" * 2000
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", '{"a"', '{"a":1', '{"a":NaN}', '{"a":"\\ud800"}', '{"a":1,"a":2}', "[1]", '"x"', "1", '{"a":1}{}', "nul", DEEP],
+    [
+        "",
+        "{",
+        '{"a"',
+        '{"a":1',
+        '{"a":NaN}',
+        '{"a":"\\ud800"}',
+        '{"a":1,"a":2}',
+        "[1]",
+        '"x"',
+        "1",
+        '{"a":1}{}',
+        "nul",
+        DEEP,
+    ],
 )
 def test_what_is_not_one_whole_object_is_refused(text):
     assert not is_whole_object(text)

@@ -1,5 +1,7 @@
 """Frames out of bytes: every split, every line end, every bound."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,12 +10,12 @@ from headway.wire.sse import Comment, Frame, FrameReader, FrameTooLarge, write_c
 
 MIXED = (
     b": keep-alive\n\n"
-    b"data: {\"a\":1}\n\n"
-    b"event: message_start\r\ndata: {\"b\":2}\r\n\r\n"
+    b'data: {"a":1}\n\n'
+    b'event: message_start\r\ndata: {"b":2}\r\n\r\n'
     b"event:ping\rdata:x\r\r"
     b"id: 7\nretry: 10\ndata: one\ndata: two\n\n"
     b"data: caf\xc3\xa9 \xf0\x9f\x98\x80\n\n"
-    b"error: {\"code\":500}\n\n"
+    b'error: {"code":500}\n\n'
     b"\n\n\ndata\n\n"
     b"data: [DONE]\n\n"
 )
@@ -37,7 +39,7 @@ def meaning(frames: list[Frame | Comment]) -> list[tuple[object, bytes]]:
 def read_in_pieces(data: bytes, cuts: list[int]) -> list[Frame | Comment]:
     reader = FrameReader()
     edges = [0, *sorted(cuts), len(data)]
-    return [frame for a, b in zip(edges, edges[1:], strict=False) for frame in reader.feed(data[a:b])]
+    return [frame for a, b in pairwise(edges) for frame in reader.feed(data[a:b])]
 
 
 def test_all_three_line_ends_comments_and_joined_data_lines_are_read():

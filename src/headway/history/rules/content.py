@@ -12,8 +12,6 @@ from headway.history.roles import home_of
 from headway.history.server_work import unpaired_work
 from headway.history.survey import Survey
 from headway.messages import (
-    Document,
-    Image,
     Opaque,
     Part,
     Text,
@@ -40,11 +38,7 @@ def no_text_is_blank(survey: Survey, dialect: Dialect) -> Iterator[Finding]:
     """No text is empty or only whitespace."""
     if dialect.blank_text:
         return
-    spoken = (index for index, words in survey.words if is_blank(words.text))
-    given = (
-        i for i, result in survey.of(ToolResult) if any(isinstance(p, Text) and is_blank(p.text) for p in result.parts)
-    )
-    for index in sorted({*spoken, *given}):
+    for index in sorted({index for index, words in survey.words if is_blank(words.text)}):
         parts = survey.messages[index].parts
         kept = without_blanks(survey.messages[index], dialect)
         if len(kept) < len(parts) or any(one is not other for one, other in zip(kept, parts, strict=True)):
@@ -65,20 +59,16 @@ def no_character_is_refused(survey: Survey, dialect: Dialect) -> Iterator[Findin
     for index, call in survey.of(ToolCall):
         if call.freeform and not is_clean(call.arguments, refused):
             yield index, f"the input of the call {quoted(call.id)} holds a character that is refused"
-    for index, result in survey.of(ToolResult):
-        if any(isinstance(part, Text) and not is_clean(part.text, refused) for part in result.parts):
-            yield index, f"the result of the call {quoted(result.call_id)} holds a character that is refused"
     if survey.request and any(not is_clean(text.text, refused) for text in survey.request.system):
         yield None, "a system text holds a character that is refused"
 
 
 def every_part_stands_in_its_role(survey: Survey, _dialect: Dialect) -> Iterator[Finding]:
     """Every part is said by who may say it: calls by the assistant, results and media by the user."""
-    for index, message in enumerate(survey.messages):
-        role = message.role
-        for part in message.parts:
-            if type(part) is not Text and home_of(part, role) != role:
-                yield index, f"a {_name(type(part))} stands in a message of the role {role}"
+    for index, part in survey.all_but(Text):
+        role = survey.messages[index].role
+        if home_of(part, role) != role:
+            yield index, f"a {_name(type(part))} stands in a message of the role {role}"
 
 
 def media_are_accepted(survey: Survey, dialect: Dialect) -> Iterator[Finding]:
@@ -86,20 +76,17 @@ def media_are_accepted(survey: Survey, dialect: Dialect) -> Iterator[Finding]:
     for index, media in survey.media:
         if not is_sendable(media, dialect):
             yield index, f"this {_name(type(media))} cannot be sent"
-    for index, result in survey.of(ToolResult):
-        if any(isinstance(part, Image | Document) and not is_sendable(part, dialect) for part in result.parts):
-            yield index, f"an image or document in the result of {quoted(result.call_id)} cannot be sent"
 
 
 def results_are_as_plain_as_they_must_be(survey: Survey, dialect: Dialect) -> Iterator[Finding]:
     """No result holds more than the endpoint takes in results: any parts, only texts, or one text."""
-    if dialect.media_in_results and not dialect.text_results_only:
-        return
-    for index, result in survey.of(ToolResult):
-        if any(isinstance(part, Image | Document) for part in result.parts):
-            yield index, f"the result of the call {quoted(result.call_id)} holds an image or a document"
-        elif dialect.text_results_only and not is_one_text(result):
-            yield index, f"the result of the call {quoted(result.call_id)} is more than one text"
+    if not dialect.media_in_results or dialect.text_results_only:
+        for index, media in survey.media_inside:
+            yield index, f"a result holds a {_name(type(media))}, which has no place in one"
+    if dialect.text_results_only:
+        for index, result in survey.of(ToolResult):
+            if not is_one_text(result):
+                yield index, f"the result of the call {quoted(result.call_id)} is more than one text"
 
 
 def is_one_text(result: ToolResult) -> bool:
@@ -109,22 +96,16 @@ def is_one_text(result: ToolResult) -> bool:
 
 def nothing_foreign_is_sent(survey: Survey, dialect: Dialect) -> Iterator[Finding]:
     """Nothing that only one wire knows goes to another."""
-    for index, opaque in survey.of(Opaque):
+    for index, opaque in survey.opaques:
         if opaque.raw.wire != dialect.wire:
             yield index, f"a part of the kind {kind_of(opaque)} belongs to another wire"
-    for index, result in survey.of(ToolResult):
-        if any(isinstance(part, Opaque) and part.raw.wire != dialect.wire for part in result.parts):
-            yield index, f"the result of the call {quoted(result.call_id)} holds a part of another wire"
 
 
 def every_opaque_part_is_whole(survey: Survey, _dialect: Dialect) -> Iterator[Finding]:
     """Nothing goes back to its wire as it came if it is a known kind of part that could not be read."""
-    for index, opaque in survey.of(Opaque):
+    for index, opaque in survey.opaques:
         if is_unreadable(opaque):
             yield index, f"a part of the kind {kind_of(opaque)} is malformed"
-    for index, result in survey.of(ToolResult):
-        if any(isinstance(part, Opaque) and is_unreadable(part) for part in result.parts):
-            yield index, f"the result of the call {quoted(result.call_id)} holds a malformed part"
 
 
 def server_work_is_whole(survey: Survey, dialect: Dialect) -> Iterator[Finding]:

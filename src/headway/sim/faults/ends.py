@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from headway.events import Stop, StreamEnded, Usage
 from headway.messages import WireName
-from headway.sim.fault import Fault
+from headway.sim.fault import EVERY_WIRE, Fault
 from headway.sim.frames import DONE, change_frames, changed, split_frames
 from headway.sim.play import Beat, Play, altered, delta_of, event_of
 from headway.sim.scene import Scene
@@ -46,12 +46,13 @@ class _BadEnd(Fault, frozen=True, kw_only=True):
 
 
 class DoneWithoutFinish(_BadEnd, frozen=True, kw_only=True):
-    """End with the last mark of the wire alone: no finish reason and no usage before it."""
+    """End with the last mark of the wire alone, or a foreign `[DONE]`: no finish reason and no usage before it."""
+
+    wires: ClassVar[frozenset[WireName]] = EVERY_WIRE
 
     def end(self, data: bytes) -> bytes:
         """Keep only the last frame."""
-        kept = [frame for frame in split_frames(data) if _is_done(frame)]
-        return b"".join(kept)
+        return b"".join(frame for frame in split_frames(data) if _is_done(frame)) or DONE
 
 
 class MissingFinish(_BadEnd, frozen=True, kw_only=True):

@@ -104,12 +104,12 @@ class ReplyReader:
     def add_input(self, index: int, piece: str, out: list[Event]) -> None:
         """Take more of a tool's input."""
         block = self._open.get(index) or self._find(index)
-        if not piece:
-            out.append(_KEEP_ALIVE)
-        elif type(block) is _Call:
-            if block.blank and not piece.isspace():
-                block.blank = False
+        if type(block) is _Call and piece:
+            if block.blank:
+                block.blank = piece.isspace()
             out.append(CallArguments(block.number, piece))
+        elif not piece:
+            out.append(_KEEP_ALIVE)
         elif type(block) is _Foreign:
             block.pieces.setdefault("input", []).append(piece)
             out.append(_KEEP_ALIVE)

@@ -17,7 +17,7 @@ from headway.wire.anthropic.choices import put, read_choice, read_reasoning, wri
 from headway.wire.anthropic.turns import read_messages, system_messages_first, write_messages
 
 DEFAULT_MAX_TOKENS = 8192
-"""The wire requires a limit; this one every current model accepts, and a reply that outgrows it is continued."""
+"""The wire requires a limit and has no default: enough for most replies, and one that outgrows it is continued."""
 _NO_PARAMETERS: dict[str, Any] = {"type": "object", "properties": {}}
 _FREEFORM: dict[str, Any] = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
 

@@ -64,23 +64,29 @@ def write_call(call: ToolCall) -> dict[str, Any]:
 
 
 def _one_per_turn(messages: Iterable[Message]) -> Iterator[Message]:
-    """Merge neighbours of an assistant turn that another wire keeps apart; what was read here stays one to one."""
-    held: Message | None = None
+    """Join neighbours of an assistant turn that another wire keeps apart; what was read here stays one to one.
+
+    Calls bind: whatever the assistant says beside them is one message with them. Answers alone stay apart.
+    """
+    turn: list[Message] = []
+    has_calls = has_words = False
     for message in messages:
-        if held is not None and _belong_together(held, message):
-            held = Message("assistant", held.parts + message.parts)
-            continue
-        if held is not None:
-            yield held
-        held = message
-    if held is not None:
-        yield held
+        binds = has_calls or bool(message.calls) or not has_words
+        if not (turn and binds and _is_foreign_turn(turn[0]) and _is_foreign_turn(message)):
+            yield from _joined(turn)
+            turn, has_calls, has_words = [], False, False
+        turn.append(message)
+        has_calls = has_calls or bool(message.calls)
+        has_words = has_words or bool(message.text)
+    yield from _joined(turn)
 
 
-def _belong_together(first: Message, second: Message) -> bool:
-    if first.role != "assistant" or second.role != "assistant" or own(first.raw) or own(second.raw):
-        return False
-    return bool(first.calls or second.calls or not first.text)
+def _joined(turn: list[Message]) -> list[Message]:
+    return turn if len(turn) < 2 else [Message("assistant", tuple(part for message in turn for part in message.parts))]
+
+
+def _is_foreign_turn(message: Message) -> bool:
+    return message.role == "assistant" and not own(message.raw)
 
 
 def _write_message(message: Message) -> list[dict[str, Any]]:

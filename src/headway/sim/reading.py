@@ -1,0 +1,98 @@
+"""What a request asks of a model, read the way models read: by the words, not by who wrote them.
+
+Known: to go on with a draft, to make smaller pieces, to go on with a text. Everything else, "continue" and empty
+nudges included, means: do what you were doing. Notices in brackets and capitals are not believed, as real models do not.
+"""
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from headway.messages import Message, ModelRequest, Text, ToolSpec
+
+CHARACTERS_A_TOKEN = 4
+CHARACTERS_A_LINE = 60
+_UNITS = {"token": CHARACTERS_A_TOKEN, "line": CHARACTERS_A_LINE, "kb": 1_000, "kilobyte": 1_000}
+_NOTICE = re.compile(r"\s*(?:\[.*\]|<system.*>|(?:SYSTEM|NOTICE|WARNING)\b.*)\s*", re.DOTALL)
+_SMALLER = re.compile(
+    r"(?:smaller|shorter|several|multiple|separate)\s+(?:\w+\s+)?(?:pieces|parts|chunks|calls|steps|writes)"
+    r"|split\b.{0,60}\b(?:pieces|parts|chunks|calls)|in (?:pieces|chunks)|chunks? of",
+    re.IGNORECASE | re.DOTALL,
+)
+_SIZE = re.compile(
+    r"(?:at most|no more than|up to|under|below|about|around|roughly|max(?:imum)?(?: of)?|[~≤<])\s*(?:about\s*)?"
+    r"(?P<number>\d[\d,_]*)\s*(?P<kilo>k\b|K\b|[kK](?=\s?tok))?\s*(?P<unit>characters?|chars?|tokens?|bytes?|lines?|KB|kilobytes?)",
+    re.IGNORECASE,
+)
+_DRAFT_ID = re.compile(r'draft\W{1,3}"?(?P<id>[\w-]{2,64})"')
+_OFFSET = re.compile(r"offset\W{1,4}(?P<offset>\d[\d,_]*)")
+_FIELD = re.compile(r"characters of `(?P<field>[\w.\[\]]+)`")
+_SHOWN = re.compile(r"^-----\n(?P<shown>.*)\n-----$|end(?:s)? with:\n\n(?P<tail>.*?)\n\n", re.DOTALL | re.MULTILINE)
+_GO_ON = re.compile(r"\b(?:go on|continue|pick up|carry on|left off|keep going|next character)\b", re.IGNORECASE)
+
+
+class DraftWish(Struct, frozen=True):
+    """The user has part of a call and wants the rest. `tail` is how the part ends, as far as it is shown."""
+
+    id: str
+    offset: int
+    field: str = ""
+    tail: str = ""
+
+
+class Wishes(Struct, frozen=True):
+    """What the newest messages ask for, beyond doing the task."""
+
+    draft: DraftWish | None = None
+    smaller: int | None = None
+    """Characters in a piece; 0 if smaller pieces are wanted and no size is named; None if they are not."""
+    quoted: str = ""
+    """What the user says a text to go on from ends with."""
+
+
+def read_wishes(request: ModelRequest) -> Wishes:
+    """Return what is asked for."""
+    heard = _heard(request.messages)
+    newest = "\n\n".join(_heard(_since_assistant(request.messages)))
+    tools = {tool.name for tool in request.tools if isinstance(tool, ToolSpec)}
+    smaller = next((size for text in reversed(heard) if (size := _piece_size(text)) is not None), None)
+    quoted = newest if _GO_ON.search(newest) else ""
+    return Wishes(_draft(newest, request) if "continue_draft" in tools else None, smaller, quoted)
+
+
+def _heard(messages: Sequence[Message]) -> list[str]:
+    """Return what users and results say, newest last, without notices."""
+    heard = []
+    for message in messages:
+        if message.role == "user":
+            heard += [part.text for part in message.parts if isinstance(part, Text)]
+            heard += [result.text for result in message.results]
+    return [text for text in heard if not _NOTICE.fullmatch(text)]
+
+
+def _since_assistant(messages: Sequence[Message]) -> Sequence[Message]:
+    spoke = max((i for i, message in enumerate(messages) if message.role == "assistant"), default=-1)
+    return messages[spoke + 1 :]
+
+
+def _piece_size(text: str) -> int | None:
+    if not _SMALLER.search(text):
+        return None
+    size = _SIZE.search(text)
+    if size is None:
+        return 0
+    number = int(re.sub("[,_]", "", size["number"])) * (1_000 if size["kilo"] else 1)
+    return number * _UNITS.get(size["unit"].lower().removesuffix("s"), 1)
+
+
+def _draft(newest: str, request: ModelRequest) -> DraftWish | None:
+    offset = _OFFSET.search(newest)
+    if "continue_draft" not in newest or offset is None:
+        return None
+    # A correction need not name the draft again: then it is the one that was gone on with before.
+    said = [newest, *(call.arguments for message in reversed(request.messages) for call in message.calls)]
+    named = next((found["id"] for text in said if (found := _DRAFT_ID.search(text))), "")
+    field, shown = _FIELD.search(newest), _SHOWN.search(newest)
+    tail = (shown["shown"] or shown["tail"] or "") if shown else ""
+    return DraftWish(named, int(re.sub("[,_]", "", offset["offset"])), field["field"] if field else "", tail)
