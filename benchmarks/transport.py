@@ -15,7 +15,7 @@ from headway.transport import HttpClient, HttpRequest, Watchdog
 from headway.transport import http as client_module
 
 FLOOD, PACED = 5_000, 1_000
-ROUNDS = 5
+ROUNDS = 9
 EVENT = b'data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":" word"}}]}\n\n'
 CHUNK = b"%x\r\n%s\r\n" % (len(EVENT), EVENT)
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
@@ -35,16 +35,17 @@ class Unwatched(Watchdog):
 
 def serve(pipe) -> None:
     async def answer(reader, writer):
-        while head := await reader.readuntil(b"\r\n\r\n"):
-            writer.write(HEAD)
-            if b" /flood " in head:
-                writer.write(CHUNK * FLOOD)
-            else:
-                for _ in range(PACED):
-                    writer.write(CHUNK)
-                    await asyncio.sleep(0.0005)
-            writer.write(END)
-            await writer.drain()
+        head = await reader.readuntil(b"\r\n\r\n")
+        writer.write(HEAD)
+        if b" /flood " in head:
+            writer.write(CHUNK * FLOOD)
+        else:
+            for _ in range(PACED):
+                writer.write(CHUNK)
+                await asyncio.sleep(0.0005)
+        writer.write(END)
+        await writer.drain()
+        writer.close()
 
     async def main():
         server = await asyncio.start_server(answer, "127.0.0.1", 0)

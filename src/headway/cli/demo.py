@@ -108,7 +108,8 @@ def demo() -> int:
 
 def _page() -> str:
     rows = (
-        f'  <p id="p{number}">“No. {number}” — 忍耐 keeps\n     what has arrived, to the \\letter\\ 🐢 and beyond the line.</p>\n'
+        f'  <p id="p{number}">“No. {number}” — 忍耐 keeps\n     what has arrived, '
+        "to the \\letter\\ 🐢 and beyond the line.</p>\n"
         for number in range(PARAGRAPHS)
     )
     return f"<!doctype html>\n<title>Patience</title>\n<body>\n{''.join(rows)}</body>\n"
@@ -195,13 +196,12 @@ def _report(page: str, decision: RunTools, generated: int) -> int:
     written = strict_object(decision.calls[0].arguments)["content"]
     whole = isinstance(written, str) and sha256(written.encode()).digest() == sha256(page.encode()).digest()
     click.secho("   whole  " if whole else "   BROKEN ", fg="green" if whole else "red", bold=True, nl=False)
-    click.echo(
-        f"{decision.calls[0].name} runs once, with all {len(page):,} characters; sha256 {'matches' if whole else 'differs'}"
-    )
+    verdict = "matches" if whole else "differs"
+    click.echo(f"{decision.calls[0].name} runs once, with all {len(page):,} characters; sha256 {verdict}")
     needed = len(json.dumps({"path": "index.html", "content": page}, ensure_ascii=False))
     click.echo(
-        f"\n{len(ACTS) - 1} failures, nothing lost. The model wrote {_kb(generated)} for the {_kb(needed)} that were needed: "
-        f"{generated / needed:.2f} times."
+        f"\n{len(ACTS) - 1} failures, nothing lost. The model wrote {_kb(generated)} for the {_kb(needed)} that were "
+        f"needed: {generated / needed:.2f} times."
     )
     return 0 if whole else 1
 

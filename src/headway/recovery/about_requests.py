@@ -15,7 +15,8 @@ _REFUSED = r"""unsupported|not support|n't support|unknown|unrecogni[sz]ed|unexp
 _ASKED_WRONGLY = (None, 200, 400, 404, 405, 500)
 
 _CAP = r"max[_ ]?(?:completion|output|new)?[_ ]?tokens"
-_TOO_MUCH = r""">|is too|integer above max|too large|must be (?:less|<|at most|between|no)|should be (?:less|at most|between|\[)
+_TOO_MUCH = r""">|is too|integer above max|too large|must be (?:less|<|at most|between|no)
+    |should be (?:less|at most|between|\[)
     |cannot (?:be (?:greater|larger|more)|exceed)|exceeds?|超过|不能超过|must not exceed"""
 
 SIZE: tuple[Row, ...] = (

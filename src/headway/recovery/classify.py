@@ -28,6 +28,8 @@ _BROKEN_OFF = frozenset(
         FailureKind.UNREACHABLE,
     }
 )
+_WORTHLESS = frozenset({FailureKind.MALFORMED_OUTPUT, FailureKind.EMPTY_REPLY})
+"""What was received is itself at fault, so there is nothing to go on from."""
 _NEVER_TWICE = {
     Plan.RETRY_SAME: Plan.FAILOVER_NOW,
     Plan.RESUME: Plan.FAILOVER_NOW,
@@ -76,7 +78,7 @@ def _in_this_moment(row: Row, evidence: Evidence) -> tuple[Plan, Plan | None]:
     if is_streaming(facts.where):
         if facts.context == OPEN_TOOL_CALL and row.kind in _BROKEN_OFF:
             plan, then = Plan.ASK_SMALLER_CHUNKS, Plan.FAILOVER_NOW
-        elif plan is Plan.RETRY_SAME and _spoke(facts):
+        elif plan is Plan.RETRY_SAME and row.kind not in _WORTHLESS and _spoke(facts):
             plan, then = Plan.RESUME, then or Plan.RETRY_SAME
     if plan is Plan.RESUME and facts.after_output is False:
         plan, then = then or Plan.RETRY_SAME, None

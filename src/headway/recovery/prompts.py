@@ -60,7 +60,8 @@ def continue_draft(draft: Draft, broke: Break, problem: str = "") -> str:
         ask = f"offset {draft.offset}, and as `rest` only what comes after that, beginning with the very next character"
     refused = f"Your last continuation did not complete the call. {problem}\n" if problem else ""
     return (
-        f"{refused}Your call to `{draft.tool}` {_CAUSE_OF_CALL[broke]}. I kept what came and have not run anything yet.{whole}"
+        f"{refused}Your call to `{draft.tool}` {_CAUSE_OF_CALL[broke]}. "
+        f"I kept what came and have not run anything yet.{whole}"
         f'{have}\nPlease call `continue_draft` with draft "{draft.id}", {ask}. Do not send again what I already have.'
     )
 

@@ -22,6 +22,12 @@ WORDS = (
     "response.function_call_arguments.done response.reasoning_summary_text.delta response.content_part.added"
 ).split()
 
+KEYS = (
+    "type error choices delta message content tool_calls function name arguments id index finish_reason usage response "
+    "item output output_index item_id part content_block stop_reason base_resp status status_code code text summary "
+    "input partial_json reasoning_details role"
+).split()
+
 
 def decode(wire, data, size=10**9):
     decoder = wire.decoder()
@@ -146,11 +152,7 @@ def test_no_bytes_raise_and_every_stream_has_one_end(wire, data):
             lambda inner: (
                 st.lists(inner, max_size=3)
                 | st.dictionaries(
-                    st.sampled_from(
-                        "type error choices delta message content tool_calls function name arguments id index finish_reason "
-                        "usage response item output output_index item_id part content_block stop_reason base_resp status "
-                        "status_code code text summary input partial_json reasoning_details role".split()
-                    ),
+                    st.sampled_from(KEYS),
                     inner,
                     max_size=5,
                 )
