@@ -59,7 +59,12 @@ OPAQUE_VALUES = [
 opaques = st.sampled_from(OPAQUE_VALUES).map(lambda pair: Opaque(Raw(*pair)))
 images = st.sampled_from([Image("image/png", "iVBORw0KGgo="), Image(url="https://example.com/a.png"), Image()])
 documents = st.sampled_from(
-    [Document("application/pdf", "JVBERi0=", name="a.pdf"), Document(text="plain words", name="a.txt"), Document()]
+    [
+        Document("application/pdf", "JVBERi0=", name="a.pdf"),
+        Document(text="plain words", name="a.txt"),
+        Document(text="\x00 \ud800"),
+        Document(),
+    ]
 )
 result_parts = st.lists(texts.map(Text) | texts.map(Text) | images | documents, max_size=3).map(tuple)
 results = st.builds(ToolResult, ids, result_parts, is_error=st.booleans(), freeform=st.booleans())

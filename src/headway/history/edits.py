@@ -61,7 +61,7 @@ class Repair(Struct, frozen=True):
     words: str
 
 
-class Entry(Struct, frozen=True):
+class Entry(Struct, frozen=True, gc=False):
     """A message on its way through the passes."""
 
     index: int

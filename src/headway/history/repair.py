@@ -25,6 +25,7 @@ ONLY_FOR: dict[Pass, frozenset[str]] = {
     split_by_role: frozenset({"every_part_stands_in_its_role"}),
     drop_unsendable_thinking: frozenset({"thinking_goes_only_to_its_issuer", "thinking_is_signed"}),
     make_results_plain: frozenset({"results_are_as_plain_as_they_must_be"}),
+    replace_characters: frozenset({"no_character_is_refused"}),
 }
 """Passes that no other pass makes work for, and the rules they answer: they run only when one of these is broken."""
 

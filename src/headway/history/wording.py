@@ -14,9 +14,13 @@ FROM_A_RESULT = "(From the result of a tool call:)"
 """Introduces the images and documents of a result that can only hold text."""
 
 
+_SHOWN = 64
+"""How much of a name that a model made up is said back to it."""
+
+
 def told_incomplete(names: Sequence[str]) -> str:
     """Tell the model that calls of its were incomplete and did not happen."""
-    known = list(dict.fromkeys(name.strip() for name in names if name.strip()))
+    known = list(dict.fromkeys(name.strip()[:_SHOWN] for name in names if name.strip()))
     if not known:
         return "(A tool call without a name was not run.)"
     if len(known) == 1 and len(names) == 1:

@@ -125,9 +125,11 @@ RIGHTS: tuple[Row, ...] = (
                     |密钥|令牌|身份验证|鉴权|authentication|login|certification|request signature""",
                 r"""invalid|incorrect|fail|expire|missing|\bno\b
                     |not (?:found|provided|valid|match|authori[sz]ed|exist|set|included|pass)|n't (?:provide|exist)
-                    |required|revoked|wrong|leaked|denied|malformed|disabled|过期|失败|错误|非法|无效|未收到|unable
+                    |required|revoked|deactivated|wrong|leaked|denied|malformed|disabled|过期|失败|错误|非法|无效|未收到|unable
                     |\bbad\b|could not|deleted|unsupported|supply|suppl|blocked|does not match|unauthori""",
             ),
+            (r"\bkey\b", r"has been|was", r"disabled|revoked|deactivated|deleted|blocked|suspended"),
+            (r"re-?authenticate|(?:sign|log) ?in again|missing scopes?",),
             (r"\btoken\b", r"expired|revoked|过期|(?:invalid|incorrect) (?:or|and) expired|not match group"),
             (r"^\W*(?:unauthori[sz]ed|unauthenticated|not authori[sz]ed)\b|login fail|invalid authentication",),
         ],

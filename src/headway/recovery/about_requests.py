@@ -71,7 +71,7 @@ SIZE: tuple[Row, ...] = (
                 r"""context[ _-]?(?:length|window|size|limit|budget)|max_model_len|\bn_ctx\b|maximum context
                     |model token limit""",
                 r"""exceed|too (?:long|large|big)|\bover|larger|greater|longer|beyond|full|maximum|\bmax|reduc|limit
-                    |fit|reach|not enough""",
+                    |fit|reach|requested|ran out|not enough""",
             ),
             (r"\b(?:prompts?|inputs?|requests?|conversation|query|context)\b", r"\btoo (?:long|large|big)\b|超长|过长"),
             (
@@ -85,8 +85,11 @@ SIZE: tuple[Row, ...] = (
                 r"""reduce (?:the |your )?(?:length|size|prompt|input|context|message)|shorten|middle-out
                     |context shift|context .{0,8}overflow""",
             ),
-            (r"(?:entity|payload|body) (?:is )?too large|maximum (?:request )?size|request size",),
+            (
+                r"(?:entity|payload|body) (?:is )?too large|(?:exceed|over).{0,24}maximum (?:request )?size|slot context: \d",
+            ),
             (r"(?:输入|上下文|提示词|prompt|token|内容|请求)\w{0,12}(?:超过|超出|超长|过长|太长|上限)",),
+            (r"(?:超过|超出|压缩|减少)\w{0,8}(?:上下文|输入|prompt|token)",),
             (r"long context", r"extra usage|tier|beta|not (?:yet )?available|requires?"),
             (r"string too long", r"content|text|input"),
             (r"array too long", r"messages|input"),
@@ -143,7 +146,8 @@ PARAMETERS: tuple[Row, ...] = (
         K.PARAMETER_REFUSED,
         "the switch for thinking is not known here",
         says=[
-            (r"enable_thinking|thinking_budget|thinking (?:budget|level|mode)|reasoning_effort|\beffort\b", _REFUSED)
+            (r"enable_thinking|thinking_budget|thinking (?:budget|level|mode)|reasoning_effort|\beffort\b", _REFUSED),
+            (r"requires? (?:reasoning|thinking)|(?:reasoning|thinking) is (?:mandatory|required)",),
         ],
         status=_ASKED_WRONGLY,
         repair="param:drop enable_thinking",

@@ -261,9 +261,7 @@ FAULTS: tuple[Row, ...] = (
     ),
     row(
         K.SERVER_FAULT,
-        "an error on the provider's own side",
-        code=r"""\w*server_error\w*|\w*internal\w*|api_error|unknown_error|unexpected_error|\w*system_error
-            |conflict_error|aborted|data_loss|vector_store_timeout|cmek_\w+|server|unmapped|api_exception""",
+        "the provider says that the fault is its own",
         says=[
             (
                 r"""internal (?:server |service )?error|unexpected error|server had an error|something went wrong
@@ -275,6 +273,13 @@ FAULTS: tuple[Row, ...] = (
             ),
         ],
         unless=r"\binvalid\b",
+    ),
+    row(
+        K.SERVER_FAULT,
+        "an error that is filed under the provider's own, and no status says otherwise",
+        code=r"""\w*server_error\w*|\w*internal\w*|api_error|unknown_error|unexpected_error|\w*system_error
+            |conflict_error|aborted|data_loss|vector_store_timeout|cmek_\w+|server|unmapped|api_exception""",
+        status=_NOT_OUR_FAULT,
     ),
 )
 """The machine at the other end is at fault."""

@@ -116,7 +116,7 @@ FILTERS: tuple[Row, ...] = (
             (rf"\b(?:{_SAID})\b[^.]{{0,40}}\b(?:blocked|flagged|filtered|censored|moderated)\b",),
             (r"violat\w+", r"polic|guideline|terms"),
         ],
-        unless=rf"(?:{_ACCOUNT})[^.]{{0,60}}(?:suspend|disab|deactivat|ban|lock|terminat)|{_NO_FILTER}",
+        unless=rf"(?:{_ACCOUNT})[^.]{{0,60}}\b(?:suspend|disab|deactivat|bann|locked|terminat)|{_NO_FILTER}",
     ),
 )
 """Content filters, in whatever form: never asked again at the same place."""

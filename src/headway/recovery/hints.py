@@ -11,9 +11,9 @@ from headway.recovery.evidence import Evidence
 
 LONGEST = 366 * 86400.0
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-_GO_PART = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(ms|[smhd])")
-_GO = re.compile(r"(?:\d{1,9}(?:\.\d{1,9})?(?:ms|[smhd])){1,5}")
-_NUMBER = re.compile(r"\d{1,15}(?:\.\d{1,9})?")
+_GO_PART = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(ms|[smhd])", re.ASCII)
+_GO = re.compile(r"(?:\d{1,9}(?:\.\d{1,9})?(?:ms|[smhd])){1,5}", re.ASCII)
+_NUMBER = re.compile(r"\d{1,15}(?:\.\d{1,9})?", re.ASCII)
 _TEXT_WAITS = (
     re.compile(
         r"(?:try again|retry|wait|reset|available)[a-z ]{0,24}?\b(?:in|after|for|within)[a-z ]{0,12}"

@@ -13,7 +13,7 @@ _NAMELESS = frozenset({"error", "html_page", "failed_generation"})
 _SECRETS = re.compile(
     r"(?i:bearer|basic)\s+[\w.~+/=*-]{6,}"
     r"|(?i:\b(?:api[-_ ]?key|token|secret|password|authorization))[\"']?\s*[:=]\s*[\"']?[^\s\"',;)}]{6,}"
-    r"|\b(?:sk|pk|rk|ak|gsk|xai|csk|nvapi|hf|gh[opsu]|github_pat|tgp|fw|pplx|r8)[-_][\w*.-]{4,}"
+    r"|\b(?:sk|pk|rk|ak)[-_][\w*.-]{4,}|\b[a-z]{2,6}[-_](?=[A-Za-z]{0,40}\d)[A-Za-z0-9]{16,}"
     r"|\b(?:AIza|AKIA|ASIA|ya29\.|eyJ)[\w.-]{8,}"
     r"|[\w+/=-]{0,64}\*{3,}[\w*+/=-]{0,64}"
     r"|\b(?=[A-Za-z_=+-]{0,64}\d)[A-Za-z0-9_=+-]{32,}"

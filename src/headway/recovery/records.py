@@ -13,6 +13,8 @@ ANSWERS = frozenset(
     | {"verified", "status_verified", "body_source"}
 )
 """What a failure that somebody has already judged carries besides; never read."""
+ENVELOPES = ("error", "detail", "base_resp", "error_code", "error_msg", "promptFeedback", "response")
+"""Beginnings of an error body; an object that has no `body` but one of these is, that far, the body itself."""
 _PLACES = {place.value: place for place in Where}
 
 
@@ -20,6 +22,9 @@ def facts_of_record(record: Mapping[str, Any]) -> Facts:
     """Read facts from an object with their names. An object that has none of these names is itself a body."""
     if not any(name in record for name in FIELDS):
         return Facts(body=_text({name: value for name, value in record.items() if name not in ANSWERS}))
+    body = record.get("body")
+    if body is None:
+        body = {name: record[name] for name in ENVELOPES if name in record}
     after_output = record.get("after_output")
     return Facts(
         wire=_text(record.get("wire")),
@@ -30,7 +35,7 @@ def facts_of_record(record: Mapping[str, Any]) -> Facts:
         type=_text(record.get("type")),
         message=_text(record.get("message")),
         exception=_text(record.get("exception")),
-        body=_text(record.get("body")),
+        body=_text(body),
         headers=_headers(record.get("headers")),
         finish_reason=_text(record.get("finish_reason")),
         context=_text(record.get("context")),

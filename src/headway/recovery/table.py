@@ -203,6 +203,7 @@ CODED: tuple[Row, ...] = (
         K.REQUEST_REFUSED,
         "refused, and nothing says why: send it once more in its strictest form",
         code=r"invalid_request\w*|bad_request\w*|invalid_argument|invalid_parameter\w*",
+        says=[(r"\b(?:invalid|bad|malformed) request\b",)],
         status=(None, 200),
         plan=P.SANITISE_HISTORY,
         then=P.FAILOVER_NOW,

@@ -52,6 +52,7 @@ _FLAGS = re.compile(r"sensitive$|^filtered$|^flagged$|^blocked$|^needclearhistor
 _ENUM = re.compile(r"[\w.:/-]{1,120}")
 _FIELD = re.compile(r'"([A-Za-z_]{3,20})"\s*:\s*(?:"((?:[^"\\]|\\.){0,600})(?:"|$)|(-?\d{1,9})\b)')
 _CLASS_NAME = re.compile(r"(?:[A-Za-z_]+\.)*([A-Z]\w*(?:Error|Exception|Timeout|Exceeded))\s*(?::|-)\s*")
+_LABEL = re.compile(r"([A-Za-z]{2,30}(?:_[A-Za-z]{2,30}){1,5})(?::\s|\s*$)")
 _SDK_STATUS = re.compile(r"Error code: ([45]\d\d) - ")
 _PROXY_NOISE = re.compile(r"Received Model Group|No fallback model group|Available Model Group")
 _SSE_LINE = re.compile(r"^(data|error|event): ?(.*)$", re.MULTILINE)
@@ -161,6 +162,8 @@ class _Reader:
         if inner is not None:
             self._later(inner)
             text = text[:start].strip(" -:[b'\"")
+        if label := _LABEL.match(text):
+            self.codes.append(label[1])
         if text:
             self.words.append(clip(text))
 

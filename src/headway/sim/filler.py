@@ -38,8 +38,8 @@ def text_of(size: int, path: str = "") -> str:
 
 def _padding(room: int, *, is_page: bool) -> str:
     """Return a last line that fills what is left."""
-    if is_page and room > len("<!--  -->\n"):
-        return f"<!-- {'.' * (room - len('<!--  -->\n'))} -->\n"
+    if is_page and room > 10:
+        return f"<!-- {'.' * (room - 10)} -->\n"
     return f"{'.' * (room - 1)}\n" if room else ""
 
 

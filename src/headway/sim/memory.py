@@ -5,7 +5,7 @@ the assistant is made to claim so in words that are not its own: that is how rea
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import Any, TypeAlias
 
@@ -23,6 +23,9 @@ _SUCCESS = re.compile(r"\b(?:wrote|written|saved|created|finished|completed?|don
 _TAILS = (200, 100, 50, 25, 16)
 """How long an end of a text must be to be found again in another, longest first."""
 
+_CUTS_OF_A_TEXT = 12
+"""In so many pieces may a text stand in the history and still be known."""
+
 
 class Verdict(Enum):
     """What a result says about its call."""
@@ -38,6 +41,12 @@ class Said(Struct, frozen=True):
     text: str
 
 
+class Heard(Struct, frozen=True):
+    """Words of the user."""
+
+    text: str
+
+
 class Did(Struct, frozen=True):
     """A call of the assistant, with what came of it."""
 
@@ -47,34 +56,39 @@ class Did(Struct, frozen=True):
     result: str
 
 
-Past: TypeAlias = Sequence[Said | Did]
+One: TypeAlias = Said | Heard | Did
+Past: TypeAlias = Sequence[One]
 
 
 class Memory(Struct, frozen=True):
-    """Where the model is: the next step, and how far it has come with it."""
+    """Where the model is: the next step, those that are done, and the past since the last of them."""
 
     next: int
     done: frozenset[int]
+    past: Past
+
+
+class Progress(Struct, frozen=True):
+    """How far a step has come."""
+
     reached: int = 0
-    """Characters of the next step's text or content that are there already."""
+    """Characters of its text or content that are there already."""
     piece: int = 0
     """The size of the last piece of it that was written."""
     rounds: int = 0
     """Calls of a loop that were made."""
     failures: tuple[str, ...] = ()
-    """What came back from calls of the next step that failed."""
+    """What came back from calls that failed."""
 
 
 def past_of(messages: Sequence[Message]) -> Past:
-    """Return what the assistant said and did, in order."""
+    """Return what was said, heard and done, in order."""
     results = {result.call_id: result for message in messages for result in message.results}
-    past: list[Said | Did] = []
+    past: list[One] = []
     for message in messages:
-        if message.role != "assistant":
-            continue
         for part in message.parts:
             if isinstance(part, Text):
-                past.append(Said(part.text))
+                past.append(Said(part.text) if message.role == "assistant" else Heard(part.text))
             elif isinstance(part, ToolCall):
                 past.append(_did(part, results.get(part.id)))
     return past
@@ -93,8 +107,24 @@ def recall(script: Script, past: Past) -> Memory:
             at = found
     last = max(done, default=-1)
     skipped = (i for i in range(last) if i not in done and isinstance(script.steps[i], Call | WriteFile))
-    following = next(skipped, last + 1)
-    return _progress(script, following, frozenset(done), past[at:])
+    return Memory(next(skipped, last + 1), frozenset(done), past[at:])
+
+
+def progress_of(step: Step, past: Past) -> Progress:
+    """Say how far a step has come that is not done."""
+    match step:
+        case Say(text=text) | Final(text=text):
+            return Progress(place_of_end(text, _joined(past)))
+        case WriteFile():
+            reached, piece = [(0, 0), *_writing(step, past)][-1]
+            return Progress(reached, piece, failures=_failures(past, step.tool))
+        case Call():
+            return Progress(failures=_failures(past, step.tool))
+        case Loop():
+            made = sum(isinstance(one, Did) and one.verdict is not Verdict.NOT_RUN for one in past)
+            return Progress(rounds=made)
+        case Think():
+            return Progress()
 
 
 def _did(call: ToolCall, result: ToolResult | None) -> Did:
@@ -111,37 +141,24 @@ def _did(call: ToolCall, result: ToolResult | None) -> Did:
 
 def _find(step: Step, past: Past, at: int) -> int | None:
     """Return where in the past a step is over; None if it is not."""
+    places = range(at, len(past))
     match step:
         case Say(text=text) | Final(text=text):
-            return next((i + 1 for i in range(at, len(past)) if _heard_all(text, past[at : i + 1])), None)
+            return next((i + 1 for i in places if _heard_all(text, past[max(at, i - _CUTS_OF_A_TEXT) : i + 1])), None)
         case Call():
-            return next((i + 1 for i in range(at, len(past)) if _is_call(step, past[i])), None)
+            return next((i + 1 for i in places if _is_call(step, past[i])), None)
         case WriteFile():
-            return next(
-                (i + 1 for i in range(at, len(past)) if _written(step, past[at : i + 1])[0] >= len(step.content)), None
-            )
-        case Loop() | Think():
+            written = zip(places, _writing(step, past[at:]), strict=True)
+            return next((i + 1 for i, (reached, _) in written if reached >= len(step.content)), None)
+        case Loop(until=until):
+            return next((i + 1 for i in places if until and re.search(until, _told(past[i]), re.IGNORECASE)), None)
+        case Think():
             return None
 
 
-def _progress(script: Script, following: int, done: frozenset[int], past: Past) -> Memory:
-    """Say how far the next step has come."""
-    step = next((step for step in script.steps[following:] if not isinstance(step, Think)), None)
-    reached = piece = rounds = 0
-    failures: tuple[str, ...] = ()
-    match step:
-        case Say(text=text) | Final(text=text):
-            reached = place_of_end(text, _joined(past))
-        case WriteFile():
-            reached, piece = _written(step, past)
-            failures = _failures(past, step.tool)
-        case Call():
-            failures = _failures(past, step.tool)
-        case Loop():
-            rounds = sum(isinstance(one, Did) and one.verdict is not Verdict.NOT_RUN for one in past)
-        case _:
-            pass
-    return Memory(following, done, reached, piece, rounds, failures)
+def _told(one: One) -> str:
+    """Return what the model was told by the user or by a result."""
+    return "" if isinstance(one, Said) else one.text if isinstance(one, Heard) else one.result
 
 
 def _failures(past: Past, tool: str) -> tuple[str, ...]:
@@ -150,7 +167,7 @@ def _failures(past: Past, tool: str) -> tuple[str, ...]:
     )
 
 
-def _is_call(step: Call, one: Said | Did) -> bool:
+def _is_call(step: Call, one: One) -> bool:
     return (
         isinstance(one, Did)
         and (one.tool, one.arguments) == (step.tool, step.arguments)
@@ -158,23 +175,31 @@ def _is_call(step: Call, one: Said | Did) -> bool:
     )
 
 
-def _written(step: WriteFile, past: Past) -> tuple[int, int]:
-    """Return how much of the file is there, and how large the last piece was."""
+def _writing(step: WriteFile, past: Past) -> Iterator[tuple[int, int]]:
+    """Give, after each thing of the past, how much of the file is there and how large the last piece was."""
     reached = piece = 0
     for one in past:
-        if not isinstance(one, Did) or one.verdict is not Verdict.WORKED:
-            continue
-        if one.tool == "continue_draft":
-            text, appended = one.arguments.get("rest"), True
-        elif one.tool == step.tool and one.arguments.get(step.path_as) == step.path:
-            text, appended = one.arguments.get(step.content_as), bool(one.arguments.get(step.append_as))
-        else:
-            continue
-        if not isinstance(text, str):
-            continue
-        found = step.content.find(text, reached if appended and step.content.startswith(text, reached) else 0)
-        reached, piece = (found + len(text), len(text)) if found >= 0 else (reached if appended else 0, piece)
-    return reached, piece
+        text, appends = _piece_of(step, one)
+        if text is not None:
+            follows = appends and step.content.startswith(text, reached)
+            found = reached if follows else step.content.find(text)
+            if found >= 0:
+                reached, piece = found + len(text), len(text)
+            elif not appends:
+                reached = 0
+        yield reached, piece
+
+
+def _piece_of(step: WriteFile, one: One) -> tuple[str | None, bool]:
+    """Return the text that a call brought to the file, and whether it stands behind what was there."""
+    if not isinstance(one, Did) or one.verdict is not Verdict.WORKED:
+        return None, False
+    given = one.arguments
+    if one.tool == "continue_draft":
+        return given.get("rest"), True
+    if one.tool == step.tool and given.get(step.path_as) == step.path:
+        return given.get(step.content_as), bool(given.get(step.append_as))
+    return None, False
 
 
 def _joined(past: Past) -> str:

@@ -20,7 +20,6 @@ from headway.sim.play import (
     Delta,
     Head,
     Play,
-    Whole,
     altered,
     characters,
     delta_of,
@@ -169,7 +168,7 @@ def _split_delta(play: Play, at: int, offset: int) -> Halves:
     delta = delta_of(beat)
     if offset == 0 or delta is None:
         return _cut(play, at)
-    if isinstance(beat, Whole):
+    if isinstance(beat, Altered) and beat.whole:
         return _cut(play, at + 1)
     pieces = (replace(delta, text=delta.text[:offset]), replace(delta, text=delta.text[offset:]))
     first, rest = (altered(piece, beat.alter) if isinstance(beat, Altered) else piece for piece in pieces)

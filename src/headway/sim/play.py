@@ -51,17 +51,19 @@ class Idle(Enum):
     ROLE_ONLY = "role_only"
 
 
+def _as_it_is(data: bytes) -> bytes:
+    return data
+
+
 class Altered(Struct, frozen=True):
-    """An event whose bytes are changed after they were encoded."""
+    """An event whose bytes are changed after they were encoded.
+
+    `whole`: it cannot be split, because the response is stored and its frames are numbered.
+    """
 
     event: Event
-    alter: Callable[[bytes], bytes]
-
-
-class Whole(Struct, frozen=True):
-    """An event that cannot be split, because the response is stored and its events are numbered."""
-
-    event: Event
+    alter: Callable[[bytes], bytes] = _as_it_is
+    whole: bool = False
 
 
 class Pause(Struct, frozen=True):
@@ -108,16 +110,14 @@ class Reset(Struct, frozen=True):
     """The connection is torn down with a RST."""
 
 
-Act: TypeAlias = (
-    Head | Bytes | Idle | Altered | Whole | Pause | Silence | Forever | ChunkSize | Torn | Finish | HangUp | Reset
-)
+Act: TypeAlias = Head | Bytes | Idle | Altered | Pause | Silence | Forever | ChunkSize | Torn | Finish | HangUp | Reset
 Beat: TypeAlias = Event | Act
 Play: TypeAlias = list[Beat]
 
 
 def event_of(beat: Beat) -> Beat:
     """Return the event of a beat, seen through what was altered about it."""
-    return beat.event if isinstance(beat, Altered | Whole) else beat
+    return beat.event if isinstance(beat, Altered) else beat
 
 
 def delta_of(beat: Beat) -> Delta | None:
@@ -130,9 +130,8 @@ def altered(beat: Beat, alter: Callable[[bytes], bytes]) -> Beat:
     """Return the beat with one more change to its bytes; what is no event stays as it is."""
     if isinstance(beat, Altered):
         before = beat.alter
-        return Altered(beat.event, lambda data: alter(before(data)))
-    event = event_of(beat)
-    return Altered(event, alter) if isinstance(event, Event) else beat
+        return Altered(beat.event, lambda data: alter(before(data)), beat.whole)
+    return Altered(beat, alter) if isinstance(beat, Event) else beat
 
 
 def characters(play: Iterable[Beat]) -> int:

@@ -1,7 +1,7 @@
 """What a request asks of a model, read the way models read: by the words, not by who wrote them.
 
 Known: to go on with a draft, to make smaller pieces, to go on with a text. Everything else, "continue" and empty
-nudges included, means: do what you were doing. Notices in brackets and capitals are not believed, as real models do not.
+nudges included, means: do what you were doing. Notices in brackets and capitals are not believed, as by real models.
 """
 
 import re
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from headway.messages import Message, ModelRequest, Text, ToolSpec
+from headway.messages import Message, ModelRequest, Text, Thinking, ToolCall, ToolResult, ToolSpec
 
 CHARACTERS_A_TOKEN = 4
 CHARACTERS_A_LINE = 60
@@ -59,6 +59,18 @@ def read_wishes(request: ModelRequest) -> Wishes:
     smaller = next((size for text in reversed(heard) if (size := _piece_size(text)) is not None), None)
     quoted = newest if _GO_ON.search(newest) else ""
     return Wishes(_draft(newest, request) if "continue_draft" in tools else None, smaller, quoted)
+
+
+def words_of(request: ModelRequest) -> str:
+    """Return every word of a request, results and arguments included."""
+    said = [text.text for text in request.system]
+    for message in request.messages:
+        for part in message.parts:
+            if isinstance(part, Text | Thinking | ToolResult):
+                said.append(part.text)
+            elif isinstance(part, ToolCall):
+                said.append(part.arguments)
+    return "\n".join(said)
 
 
 def _heard(messages: Sequence[Message]) -> list[str]:

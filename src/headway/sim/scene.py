@@ -4,9 +4,10 @@ from random import Random
 
 from msgspec import Struct
 
-from headway.messages import ModelRequest, Text, ToolCall, ToolResult
+from headway.messages import ModelRequest
 from headway.sim.manners import Manners
 from headway.sim.play import Play
+from headway.sim.reading import words_of
 
 
 class Scene(Struct, frozen=True):
@@ -29,11 +30,4 @@ class Scene(Struct, frozen=True):
     @property
     def input(self) -> str:
         """Return every word of the request, results and arguments included."""
-        said = [text.text for text in self.request.system]
-        for message in self.request.messages:
-            for part in message.parts:
-                if isinstance(part, Text | ToolResult):
-                    said.append(part.text)
-                elif isinstance(part, ToolCall):
-                    said.append(part.arguments)
-        return "\n".join(said)
+        return words_of(self.request)

@@ -87,12 +87,12 @@ class Watchdog:
         gap = now - self._content_at
         self._chars += chars
         self._content_at = self._bytes_at = now
-        if self.stage is not Stage.SPEAKING:
+        if self.stage is Stage.SPEAKING:
+            self._content_gap = max(self._content_gap, gap)
+        elif self.stage is not Stage.OVER:
             self._first_content_gap = gap
             self._first_byte_gap, self._byte_gap = self._byte_gap, 0.0
             self._enter(Stage.SPEAKING, now)
-        else:
-            self._content_gap = max(self._content_gap, gap)
 
     def hand_over(self) -> None:
         """Note that bytes came and that the reader has them now; the clocks stand still until `wait`."""
@@ -111,7 +111,7 @@ class Watchdog:
         self._bytes_at = now
         self._content_at = now if self._content_at >= left else self._content_at + away
         self._drip_at = now if self._drip_at >= left else self._drip_at + away
-        if away > LATE_SECONDS:
+        if away > LATE_SECONDS and self.stage is not Stage.OVER:
             self._arm()
 
     def stop(self) -> None:
@@ -141,6 +141,8 @@ class Watchdog:
 
     def _enter(self, stage: Stage, now: float) -> None:
         """Begin a stage: its limits may be shorter than what the timer is set to."""
+        if self.stage is Stage.OVER:
+            return
         self.stage = stage
         self._bytes_at = self._content_at = self._drip_at = now
         self._drip_chars = self._chars

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from headway.events import Stop
 from headway.failure import Failure, FailureKind, Plan, Where
@@ -129,9 +130,7 @@ def test_what_was_open_decides_how_a_server_fault_is_met(where, context, after_o
     ],
 )
 def test_the_same_failure_again_is_not_met_the_same_way_again(facts, plan):
-    import msgspec
-
-    assert classify(msgspec.structs.replace(facts, repeat=2)).plan is plan
+    assert classify(replace(facts, repeat=2)).plan is plan
 
 
 def test_output_that_is_itself_at_fault_is_not_continued():
@@ -155,6 +154,33 @@ def test_output_that_is_itself_at_fault_is_not_continued():
 )
 def test_words_are_read_before_the_status_is_trusted(message, status, kind):
     assert of(message, status).kind is kind
+
+
+@pytest.mark.parametrize(
+    ("message", "plan"),
+    [
+        ("api key deactivated", "rotate_credential"),
+        ("key has been revoked", "rotate_credential"),
+        ("Please re-authenticate to continue.", "rotate_credential"),
+        ("HTTP 402 Payment Required", "rotate_credential"),
+        ("You have hit your usage limit (plus plan)", "rotate_credential"),
+        ("request_too_large", "compress_context"),
+        ("上下文长度超出模型最大限制", "compress_context"),
+        ("Model context window is 128k tokens, you requested 256k tokens", "compress_context"),
+        ("tool_use.id should match pattern", "sanitise_history"),
+        ("invalid request format", "sanitise_history"),
+        ("image exceeds 5 MB maximum", "sanitise_history"),
+        ("529 Overloaded", "retry_same"),
+        ("Timed out reading request body. Try again, or use a smaller request size.", "retry_same"),
+        ("connect ECONNREFUSED 127.0.0.1:11434", "retry_same"),
+        ("TypeError: Failed to fetch", "retry_same"),
+        ("something exploded", "retry_same"),
+        ("no such model", "failover_now"),
+        ("Your request was flagged by our safety system", "failover_now"),
+    ],
+)
+def test_words_alone_are_enough(message, plan):
+    assert classify(Facts(message=message)).plan.value == plan
 
 
 def test_the_same_code_means_what_its_vendor_means_by_it():

@@ -9,6 +9,7 @@ from itertools import chain
 from msgspec.structs import replace
 
 from headway.dialect import Dialect
+from headway.history.characters import clean
 from headway.history.edits import Entries, Entry, Log, RepairKind, messages_of, without_empty
 from headway.history.finding import quoted
 from headway.history.ids import IdBook, fits, fitting_name, name_fits
@@ -140,7 +141,7 @@ class _Editing:
             yield self._note(index, names)
 
     def _note(self, index: int, names: list[str]) -> Entry:
-        text = told_incomplete(names)
+        text = told_incomplete([clean(name, self._dialect.refused_characters) for name in names])
         self._log.note(RepairKind.MODEL_TOLD, index, f"told the model: {text}", names[0])
         return Entry(index, user(text))
 

@@ -12,6 +12,7 @@ from headway.history.edits import Entries, Entry, Log, RepairKind
 from headway.history.passes.thinking import drop_thinking
 from headway.history.roles import home_of
 from headway.messages import (
+    Document,
     Message,
     Part,
     Refusal,
@@ -58,6 +59,9 @@ def _cleaned(part: Part, refused: str) -> Part:
             return part if is_clean(part.text, refused) else replace(part, text=clean(part.text, refused))
         case ToolCall() if part.freeform and not is_clean(part.arguments, refused):
             return replace(part, arguments=clean(part.arguments, refused))
+        case Document() if not is_clean(f"{part.name}{part.text}", refused):
+            name = None if part.name is None else clean(part.name, refused)
+            return replace(part, name=name, text=None if part.text is None else clean(part.text, refused))
         case ToolResult():
             texts = [_cleaned(inner, refused) for inner in part.parts]
             same = all(one is other for one, other in zip(texts, part.parts, strict=True))

@@ -12,6 +12,7 @@ from headway.history.roles import home_of
 from headway.history.server_work import unpaired_work
 from headway.history.survey import Survey
 from headway.messages import (
+    Document,
     Opaque,
     Part,
     Text,
@@ -56,6 +57,9 @@ def no_character_is_refused(survey: Survey, dialect: Dialect) -> Iterator[Findin
     for index, thinking in survey.of(Thinking):
         if not is_clean(thinking.text, refused):
             yield index, "thinking holds a character that is refused"
+    for index, media in survey.media:
+        if isinstance(media, Document) and not is_clean(f"{media.name}{media.text}", refused):
+            yield index, "a document holds a character that is refused"
     for index, call in survey.of(ToolCall):
         if call.freeform and not is_clean(call.arguments, refused):
             yield index, f"the input of the call {quoted(call.id)} holds a character that is refused"

@@ -1,0 +1,132 @@
+"""The scripted model: a pure function from a request to what it says. It has no memory but the history.
+
+It does the next step of its task. It repeats a huge call when told only to continue, makes smaller ones when asked for
+them, sends only the rest of a draft when one is shown, and goes on with a text where it stopped, all with the habits of
+real models.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from headway.messages import ModelRequest, ToolSpec
+from headway.sim.memory import Progress, past_of, place_of_end, progress_of, recall
+from headway.sim.reading import DraftWish, Wishes, read_wishes
+from headway.sim.script import Call, Final, Habits, Loop, Say, Script, Think, WriteFile
+from headway.sim.voice import Calling, Speech, Thought, Words
+
+_MISCOUNT = 7
+
+
+def think_up(request: ModelRequest, script: Script) -> Iterator[Speech]:
+    """Say and do the next steps, up to one whose result must be waited for, or to the last words of the turn."""
+    memory = recall(script, past_of(request.messages))
+    wishes = read_wishes(request)
+    steps = [step for i, step in enumerate(script.steps) if i >= memory.next and i not in memory.done]
+    if not steps:
+        yield Words(script.afterwards)
+    has_called = False
+    for step in steps:
+        if has_called and not (isinstance(step, Call | WriteFile) and step.parallel):
+            return
+        progress = progress_of(step, memory.past)
+        match step:
+            case Think(text=text):
+                yield Thought(text)
+            case Say(text=text) | Final(text=text):
+                yield from _going_on(text, progress, wishes, script.habits)
+            case Call() | WriteFile() | Loop():
+                yield _act(step, progress, wishes, request, script.habits)
+                has_called = True
+        if isinstance(step, Final):
+            return
+
+
+def _going_on(text: str, progress: Progress, wishes: Wishes, habits: Habits) -> Iterator[Words]:
+    """Say a text, or the rest of it if its beginning was said before, in the way this model has."""
+    reached = progress.reached or (place_of_end(text, _quotation(text, wishes)) if wishes.quoted else 0)
+    if not reached:
+        yield Words(text)
+        return
+    rest = text[max(0, reached - habits.overlap) :]
+    if habits.space == "lost":
+        rest = rest.lstrip(" ")
+    elif habits.space == "doubled" and rest.startswith(" "):
+        rest = f" {rest}"
+    if rest:
+        yield Words(habits.preamble + rest)
+
+
+def _quotation(text: str, wishes: Wishes) -> str:
+    """Return the paragraph of a wish that quotes the text."""
+    quoted = (part for part in wishes.quoted.split("\n\n") if len(part) >= 12)
+    return next((part for part in quoted if part.rstrip()[-16:] in text), "")
+
+
+def _act(
+    step: Call | WriteFile | Loop, progress: Progress, wishes: Wishes, request: ModelRequest, habits: Habits
+) -> Calling | Words:
+    """Make the call of a step, in the form that was asked for."""
+    if isinstance(step, Loop):
+        step = step.calls[progress.rounds % len(step.calls)]
+    if len(progress.failures) >= habits.gives_up_after:
+        return Words(f"I could not finish: `{step.tool}` failed. {progress.failures[-1].strip().splitlines()[0]}")
+    offered = {tool.name for tool in request.tools if isinstance(tool, ToolSpec)}
+    if step.tool not in offered or (request.tool_choice and request.tool_choice.mode == "none"):
+        return Words(f"I would now call `{step.tool}`, but it was not offered to me.")
+    if wishes.draft is not None and habits.uses_drafts:
+        rest = _rest_of_draft(step, wishes.draft, habits)
+        if rest is not None:
+            return rest
+    if isinstance(step, Call):
+        return Calling(step.tool, step.arguments)
+    return _write(step, progress, wishes, habits)
+
+
+def _write(step: WriteFile, progress: Progress, wishes: Wishes, habits: Habits) -> Calling:
+    """Write all of a file, or the next piece of it. Pieces go on as they began, told so again or not."""
+    left = step.content[progress.reached :]
+    asked = wishes.smaller if habits.obeys_sizes else None
+    size = (asked or habits.piece) if asked is not None else progress.piece if progress.reached else len(left)
+    behind = {step.append_as: True} if progress.reached else {}
+    return Calling(step.tool, {step.path_as: step.path, **behind, step.content_as: _piece(left, size)})
+
+
+def _piece(text: str, size: int) -> str:
+    """Return the beginning of a text, up to the end of a line if one is near the size."""
+    if len(text) <= size:
+        return text
+    line = text.rfind("\n", size * 3 // 4, size)
+    return text[: line + 1] if line > 0 else text[:size]
+
+
+def _rest_of_draft(step: Call | WriteFile, wish: DraftWish, habits: Habits) -> Calling | None:
+    """Send what is missing of a draft; None if it is no draft of this step's call."""
+    field = step.content_as if isinstance(step, WriteFile) else wish.field
+    whole = _arguments(step)
+    text = whole.get(field)
+    if not isinstance(text, str):
+        return None
+    names = list(whole)
+    more = {name: whole[name] for name in names[names.index(field) + 1 :]}
+    place = _place_of_tail(text, wish)
+    begin = max(0, place - habits.overlap)
+    offsets = {"honest": wish.offset - (place - begin), "as_told": wish.offset, "wrong": wish.offset + _MISCOUNT}
+    offset = offsets[habits.offset] if begin < place else wish.offset
+    arguments = {"draft": wish.id, "offset": max(0, offset), "rest": text[begin:], **({"more": more} if more else {})}
+    return Calling("continue_draft", arguments)
+
+
+def _arguments(step: Call | WriteFile) -> dict[str, Any]:
+    """Return the arguments of the whole call."""
+    return step.arguments if isinstance(step, Call) else {step.path_as: step.path, step.content_as: step.content}
+
+
+def _place_of_tail(text: str, wish: DraftWish) -> int:
+    """Return where to go on: behind the shown end, at the place nearest to the offset, or at the offset."""
+    tail = wish.tail[-100:]
+    places = []
+    found = text.find(tail) if tail else -1
+    while found >= 0:
+        places.append(found + len(tail))
+        found = text.find(tail, found + 1)
+    return min(places, key=lambda place: abs(place - wish.offset), default=min(wish.offset, len(text)))
