@@ -87,8 +87,9 @@ class Talk:
             how = "eof"
         except (ConnectionError, ssl.SSLError):
             how = "reset"
-        self.peer.farewells.append(how)
-        self.peer.left.set()
+        async with self.peer.farewell:
+            self.peer.farewells.append(how)
+            self.peer.farewell.notify_all()
 
     async def black_hole(self) -> None:
         """Neither read nor answer, ever; what the client does is not seen."""
@@ -114,7 +115,7 @@ class Peer:
         self.accepted = 0
         self.requests: list[bytes] = []
         self.farewells: list[str] = []
-        self.left = asyncio.Event()
+        self.farewell = asyncio.Condition()
         self.arrived = asyncio.Event()
         self.tasks: set[asyncio.Task[None]] = set()
         self.writers: list[asyncio.StreamWriter] = []
@@ -124,6 +125,12 @@ class Peer:
     def sockets(self) -> int:
         """How many file descriptors its open connections take."""
         return sum(end.fileno() >= 0 for end in self.ends)
+
+
+    async def saw_farewells(self, count: int, seconds: float = 0.2) -> None:
+        """Wait until so many clients have been seen to leave; fails when it takes longer than `seconds`."""
+        async with asyncio.timeout(seconds), self.farewell:
+            await self.farewell.wait_for(lambda: len(self.farewells) >= count)
 
 
 @asynccontextmanager

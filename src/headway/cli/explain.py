@@ -12,8 +12,8 @@ import click
 
 from headway.cli.explanations import as_json, as_text, unreadable_json, unreadable_text
 from headway.failure import InvalidInput, Where
-from headway.recovery.classify import classify
-from headway.recovery.records import facts_of_record
+from headway.recovery.failures.classify import classify
+from headway.recovery.failures.records import facts_of_record
 from headway.wire.json_text import BadJson, decode_repaired
 
 MAX_LINE = 16 * 1024 * 1024

@@ -4,7 +4,7 @@ import textwrap
 from typing import Any
 
 from headway.failure import Failure, Plan, Scope
-from headway.recovery.policy import POLICIES
+from headway.recovery.failures.policy import POLICIES
 from headway.wire.json_text import encode_text
 
 WIDTH = 96
@@ -27,7 +27,7 @@ ACTIONS = {
     Plan.SANITISE_HISTORY: "repairs what was sent and sends it once more",
     Plan.ASK_SMALLER_CHUNKS: "drops the cut call and asks the model for smaller pieces",
     Plan.RESUME: "keeps what was received and goes on from there",
-    Plan.GIVE_UP: "stops and says so: nothing automatic helps",
+    Plan.GIVE_UP: "asks no more here: nothing automatic helps",
 }
 UNREADABLE = "unreadable_input"
 
@@ -51,13 +51,13 @@ def as_json(failure: Failure, identity: Any = None) -> str:
 
 def as_text(failure: Failure, identity: Any = None) -> str:
     """Return a few lines for a person."""
-    title = failure.kind.value.replace("_", " ").capitalize()
+    title = failure.kind.value.replace("_", " ").capitalize().replace("Tls", "TLS")
     lines = [f"{title} [{identity}]" if identity is not None else title]
     lines += _entry("what happened", failure.reason)
     lines += _entry("whose it is", OWNERS[failure.scope])
     lines += _entry("Headway", _action(failure))
     if failure.then is not None:
-        lines += _entry("if that fails", ACTIONS[failure.then])
+        lines += _entry("else" if failure.plan is Plan.GIVE_UP else "if that fails", ACTIONS[failure.then])
     if failure.repair is not None:
         lines += _entry("the repair", failure.repair.replace("_", " "))
     if failure.limit_tokens is not None:

@@ -13,12 +13,12 @@ def is_blank(text: str) -> bool:
 
 def without_blanks(message: Message, dialect: Dialect) -> list[Part]:
     """Return the parts of a message without blank texts; parts that hold none are the same objects."""
-    silent = dialect.blank_text or (dialect.blank_beside_calls and bool(message.calls))
+    beside_calls = dialect.blank_beside_calls and bool(message.calls)
     kept: list[Part] = []
     for part in message.parts:
         if isinstance(part, ToolResult):
             kept.append(_plain_result(part, dialect))
-        elif silent or not _is_blank(part):
+        elif dialect.blank_text or not _is_blank(part) or (beside_calls and part.raw is None):
             kept.append(part)
     return kept
 

@@ -11,15 +11,16 @@ from typing import Any, ClassVar
 from msgspec import Struct
 
 from headway.events import CallArguments, CallOpened
+from headway.failure import InvalidInput
 from headway.messages import WireName
-from headway.sim.place import At, Halves, split_at
+from headway.sim.manners import EVERY_WIRE
+from headway.sim.place import At, Halves, read_place, split_at
 from headway.sim.play import Play, event_of, words
 from headway.sim.scene import Scene
 
 FAULTS: dict[str, type["Fault"]] = {}
 """Every fault by name."""
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-EVERY_WIRE: frozenset[WireName] = frozenset({"chat", "responses", "anthropic"})
 
 
 class Fault(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -59,6 +60,11 @@ class Fault(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         if not cls.__name__.startswith("_"):
             FAULTS[name_of(cls)] = cls
 
+    def __post_init__(self) -> None:
+        """Refuse what cannot be meant: a place that is none, a pattern that cannot be read."""
+        read_place(self.at)
+        check_pattern("matching", self.matching)
+
     def strike(self, scene: Scene) -> Play | None:
         """Return the play as this fault makes it, or None where it has nothing to strike. This one changes nothing."""
         return scene.play
@@ -88,6 +94,14 @@ class Fault(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         if self.first is not None and struck >= self.first:
             return False
         return chosen and seen >= self.after and (seen - self.after) % self.every == 0
+
+
+def check_pattern(name: str, pattern: str) -> None:
+    """Refuse a regular expression that is none."""
+    try:
+        re.compile(pattern)
+    except re.error as bad:
+        raise InvalidInput(f"{name} = {pattern!r}", f"it is no regular expression: {bad}") from None
 
 
 def name_of(kind: type[Fault]) -> str:

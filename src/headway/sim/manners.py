@@ -9,12 +9,15 @@ from typing import Any
 from msgspec import Struct
 
 from headway.events import Event, ThinkingSealed, ThinkingSigned
+from headway.messages import WireName
 from headway.sim.frames import change_frames
 from headway.sim.play import Headers, Idle
 from headway.sim.seals import seal
 from headway.wire.base import Wire
 from headway.wire.sse import write_comment, write_frame
 from headway.wire.table import WIRES
+
+EVERY_WIRE: frozenset[WireName] = frozenset({"chat", "responses", "anthropic"})
 
 
 class Trouble(Struct, frozen=True):
@@ -67,6 +70,17 @@ class Manners(Struct, frozen=True):
             return {**value, "sequence_number": sent.frames} if "sequence_number" in value else value
 
         return change_frames(data, renumber)
+
+
+def refused_key(key: str, wire: str, status: int = 401) -> Trouble:
+    """Return why a key is not accepted, in the words of a wire."""
+    if wire == "anthropic":
+        return Trouble(status, "invalid x-api-key" if key else "x-api-key header is required")
+    if not key:
+        missing = "You didn't provide an API key. You need to provide your API key in an Authorization header."
+        return Trouble(status, missing)
+    shown = f"{key[:3]}***{key[-2:]}" if len(key) > 8 else "***"
+    return Trouble(status, f"Incorrect API key provided: {shown}.", "invalid_api_key")
 
 
 _CHAT_TYPES = {401: "invalid_request_error", 402: "billing_error", 403: "permission_error", 429: "rate_limit_error"}

@@ -14,7 +14,6 @@ from headway.sim.exchange import Exchange
 from headway.sim.frames import split_frames
 from headway.sim.manners import Manners, Sent
 from headway.sim.play import (
-    JSON,
     Altered,
     Beat,
     Bytes,
@@ -35,6 +34,7 @@ from headway.wire.base import Wire
 from headway.wire.json_text import encode
 
 _LAST_CHUNK = b"0\r\n\r\n"
+_PHRASES = {status.value: status.phrase for status in HTTPStatus}
 
 
 class _Writer(Protocol):
@@ -90,12 +90,8 @@ class Performer:
                 await self._body(data)
             case ChunkSize(bytes=size):
                 self._chunk_size = size
-            case Finish(late=late):
-                await self._finish(late)
-            case HangUp():
-                self._connection.hang_up()
-            case Reset():
-                self._connection.reset()
+            case Finish() | HangUp() | Reset():
+                await self._end(beat)
             case Torn():
                 await self._tear(beat)
             case Idle():
@@ -108,10 +104,13 @@ class Performer:
         self._exchange.status = head.status
         self._is_chunked = head.length is None
         framing = "transfer-encoding: chunked" if head.length is None else f"content-length: {head.length}"
-        phrase = HTTPStatus(head.status).phrase if head.status in HTTPStatus else "Unknown"
-        lines = [f"HTTP/1.1 {head.status} {phrase}", *(f"{name}: {value}" for name, value in head.headers), framing]
+        lines = [
+            f"HTTP/1.1 {head.status} {_PHRASES.get(head.status, 'Unknown')}",
+            *(f"{name}: {value}" for name, value in head.headers),
+            framing,
+        ]
         data = "\r\n".join((*lines, "", "")).encode("latin-1", "replace")
-        if head.headers[:1] == JSON and self._is_chunked:
+        if head.whole:
             self._writer, self._head = _WholeReply(self._manners.wire), data
         else:
             await self._connection.send(data)
@@ -154,7 +153,12 @@ class Performer:
         await self._body(b"")
         await self._connection.send(b"%x\r\n%s" % (len(data), kept))
 
-    async def _finish(self, late: bytes) -> None:
-        await self._body(b"")
-        await self._connection.send((_LAST_CHUNK if self._is_chunked else b"") + late)
-        self.is_finished = True
+    async def _end(self, how: Finish | HangUp | Reset) -> None:
+        if isinstance(how, Finish):
+            await self._body(b"")
+            await self._connection.send((_LAST_CHUNK if self._is_chunked else b"") + how.late)
+            self.is_finished = True
+        elif isinstance(how, HangUp):
+            self._connection.hang_up()
+        else:
+            self._connection.reset()

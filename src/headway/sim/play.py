@@ -25,15 +25,23 @@ Headers: TypeAlias = tuple[tuple[str, str], ...]
 Delta: TypeAlias = TextDelta | RefusalDelta | ThinkingDelta | CallArguments
 DELTAS = (TextDelta, RefusalDelta, ThinkingDelta, CallArguments)
 EVENT_STREAM: Headers = (("content-type", "text/event-stream; charset=utf-8"), ("cache-control", "no-cache"))
-JSON: Headers = (("content-type", "application/json"),)
 
 
 class Head(Struct, frozen=True):
-    """The status line and the headers. Without a length the body is chunked."""
+    """The status line and the headers. Without a length the body is chunked.
+
+    `whole`: the reply does not stream. Events are gathered into one body, and the head waits for it.
+    """
 
     status: int = 200
     headers: Headers = EVENT_STREAM
     length: int | None = None
+    whole: bool = False
+
+
+def head_of(*, streams: bool) -> Head:
+    """Return the head of a reply that is well."""
+    return Head() if streams else Head(headers=(("content-type", "application/json"),), whole=True)
 
 
 class Bytes(Struct, frozen=True):

@@ -10,19 +10,19 @@ from msgspec import Struct
 from headway.sim.fault import Fault
 
 
-class Think(Struct, frozen=True):
+class Think(Struct, frozen=True, tag="think"):
     """The model thinks, before what comes next."""
 
     text: str
 
 
-class Say(Struct, frozen=True):
+class Say(Struct, frozen=True, tag="say"):
     """The model says something, and goes on."""
 
     text: str
 
 
-class Call(Struct, frozen=True):
+class Call(Struct, frozen=True, tag="call"):
     """The model calls a tool and waits for the result; `parallel`: in the same reply as the call before."""
 
     tool: str
@@ -30,7 +30,7 @@ class Call(Struct, frozen=True):
     parallel: bool = False
 
 
-class WriteFile(Struct, frozen=True):
+class WriteFile(Struct, frozen=True, tag="write_file"):
     """The model writes a file: in one call, or in pieces if it is asked for them. The names fit the tool on offer."""
 
     path: str
@@ -42,14 +42,14 @@ class WriteFile(Struct, frozen=True):
     parallel: bool = False
 
 
-class Loop(Struct, frozen=True):
+class Loop(Struct, frozen=True, tag="loop"):
     """The model makes the same calls again and again, until a user or a result says something like `until`."""
 
     calls: tuple[Call, ...]
     until: str = ""
 
 
-class Final(Struct, frozen=True):
+class Final(Struct, frozen=True, tag="final"):
     """The model says its last words of the turn. What follows belongs to the next one."""
 
     text: str
@@ -95,6 +95,8 @@ class Script(Struct, frozen=True, kw_only=True):
 
     name: str = "unnamed"
     about: str = ""
+    prompt: str = "Please do your task."
+    """What to ask of an agent, so that the steps make sense as its answer."""
     steps: tuple[Step, ...] = (Final("Hello! I am a simulated model, and all is well."),)
     afterwards: str = "There is nothing left to do."
     """What the model says when it has done everything."""

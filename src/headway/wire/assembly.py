@@ -98,6 +98,10 @@ class Assembler:
         for event in events:
             self.add(event)
 
+    def reopen(self) -> None:
+        """Go on after a cut with the same stream."""
+        self._end = None
+
     def received(self) -> Received:
         """Return what has come so far."""
         parts = tuple(

@@ -25,6 +25,10 @@ class Decoder(Protocol):
         """Say that no more bytes come: return what is left, with the end unless it was seen."""
         ...
 
+    def reopen(self) -> None:
+        """Go on after a cut with the same stream, taken up again on the server."""
+        ...
+
 
 class Encoder(Protocol):
     """Events to bytes."""
@@ -54,3 +58,5 @@ class Wire(Struct, frozen=True):
     """Read a reply that did not stream, as the events of one that did, its end included."""
     render_reply: Callable[[Iterable[Event]], dict[str, Any]]
     """Write a reply that does not stream."""
+    reattach: Callable[[Decoder], str] = lambda _: ""
+    """Return what to add to the endpoint's address to take up a broken stream on the server; empty where none can."""

@@ -104,6 +104,11 @@ class StreamDecoder:
                 self._finish(out, StreamCut(Cut.EOF))
         return out
 
+    def reopen(self) -> None:
+        """Go on after a cut with the same stream, taken up again on the server: half a frame is sent anew."""
+        self._frames = FrameReader(self._limit)
+        self.end = None
+
     def _sniff(self, data: bytes) -> bytes:
         """Decide by the first visible byte whether this is an event stream; give back all bytes held so far."""
         self._start += data

@@ -4,7 +4,8 @@ import re
 from typing import Literal
 
 from headway.events import Event, RefusalDelta, Stop, StreamEnded, StreamOpened, ThinkingDelta, Usage
-from headway.sim.fault import Fault
+from headway.sim.answers import in_stream_named
+from headway.sim.fault import Fault, check_pattern
 from headway.sim.faults.errors import break_off
 from headway.sim.manners import Trouble
 from headway.sim.place import At, split_at
@@ -23,6 +24,12 @@ class ContentFilter(Fault, frozen=True, kw_only=True):
     looks_at: Literal["output", "input"] = "output"
     shows: Literal["finish", "error", "http", "cut", "stall"] = "finish"
     like: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse a pattern that cannot be read, and a form that nobody knows."""
+        super().__post_init__()
+        check_pattern("pattern", self.pattern)
+        in_stream_named(self.like or _FILTERED["chat"])
 
     def strike(self, scene: Scene) -> Play | None:
         """Look for the pattern, and stop behind it."""

@@ -4,8 +4,9 @@ from typing import Any, ClassVar
 
 from headway.events import Stop, StreamEnded, Usage
 from headway.messages import WireName
-from headway.sim.fault import EVERY_WIRE, Fault
+from headway.sim.fault import Fault
 from headway.sim.frames import DONE, change_frames, changed, split_frames
+from headway.sim.manners import EVERY_WIRE
 from headway.sim.play import Beat, Play, altered, delta_of, event_of
 from headway.sim.scene import Scene
 

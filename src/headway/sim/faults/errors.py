@@ -21,6 +21,11 @@ class StreamError(Fault, frozen=True, kw_only=True):
     at: At = "50%"
     like: str = ""
 
+    def __post_init__(self) -> None:
+        """Refuse a form that nobody knows."""
+        super().__post_init__()
+        in_stream_named(self.like or USUAL["chat"])
+
     def strike(self, scene: Scene) -> Play | None:
         """Put the error at its place and end the body behind it."""
         halves = self.split(scene)

@@ -2,12 +2,10 @@
 
 from typing import ClassVar
 
-from msgspec.structs import replace
-
 from headway.sim.answers import status_named
 from headway.sim.fault import Fault
-from headway.sim.manners import Trouble
-from headway.sim.play import JSON, Head, Pause, Play, answer
+from headway.sim.manners import Trouble, refused_key
+from headway.sim.play import Head, Pause, Play, answer, head_of
 from headway.sim.scene import Scene
 
 PAGE = (
@@ -22,6 +20,12 @@ class WrongStatus(Fault, frozen=True, kw_only=True):
     message: str = "The server had an error while processing your request."
     like: str = ""
     retry_after: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse an answer that nobody knows."""
+        super().__post_init__()
+        if self.like:
+            status_named(self.like)
 
     def strike(self, scene: Scene) -> Play | None:
         """Answer so instead of replying."""
@@ -122,20 +126,8 @@ class JsonInstead(Fault, frozen=True, kw_only=True):
     needs_stream: ClassVar[bool] = True
 
     def strike(self, scene: Scene) -> Play | None:
-        """Say in the head that it does not stream; who writes the events looks there."""
-        return [replace(beat, headers=JSON) if isinstance(beat, Head) else beat for beat in scene.play]
-
-
-def refused_key(key: str, wire: str, status: int = 401) -> Trouble:
-    """Return why a key is not accepted, in the words of a wire."""
-    if wire == "anthropic":
-        return Trouble(status, "invalid x-api-key" if key else "x-api-key header is required")
-    if not key:
-        return Trouble(
-            status, "You didn't provide an API key. You need to provide your API key in an Authorization header."
-        )
-    shown = f"{key[:3]}***{key[-2:]}" if len(key) > 8 else "***"
-    return Trouble(status, f"Incorrect API key provided: {shown}.", "invalid_api_key")
+        """Give it the head of a reply that does not stream."""
+        return [head_of(streams=False) if isinstance(beat, Head) else beat for beat in scene.play]
 
 
 def _turn_away(trouble: Trouble, scene: Scene) -> Play:

@@ -1,7 +1,7 @@
 """The OpenAI Responses wire: `POST /responses`, its input items, its event stream and its Response objects."""
 
 from headway.wire.base import Wire
-from headway.wire.openai_responses.decoder import ResponsesDecoder
+from headway.wire.openai_responses.decoder import ResponsesDecoder, reattach
 from headway.wire.openai_responses.encoder import ResponsesEncoder
 from headway.wire.openai_responses.parts import WIRE_NAME
 from headway.wire.openai_responses.reply import parse_reply, render_reply
@@ -20,4 +20,5 @@ WIRE = Wire(
     encoder=ResponsesEncoder,
     parse_reply=parse_reply,
     render_reply=render_reply,
+    reattach=reattach,
 )

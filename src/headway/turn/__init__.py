@@ -1,0 +1,1 @@
+"""The turn: the only place where machine, wire, transport and endpoints meet."""

@@ -1,0 +1,42 @@
+"""One place a request can go to: a provider and a model, ready to be asked, whatever made it."""
+
+from typing import Any
+
+from msgspec import Struct
+
+from headway.dialect import Dialect
+from headway.recovery.ledger import Upstream
+from headway.transport.limits import Overrides
+
+
+class Endpoint(Struct, frozen=True):
+    """A provider and a model. The headers hold the keys, so an endpoint is never shown or written down."""
+
+    name: str
+    """What people call it: `provider/model`."""
+    wire: str
+    url: str
+    """The whole address that requests are posted to."""
+    model: str
+    dialect: Dialect
+    headers: tuple[dict[str, str], ...] = ({},)
+    """One set for each key, in the order they are to be used."""
+    vendor: str = ""
+    """The name by which the failure table knows who answers."""
+    output_limit: int | None = None
+    reasoning: bool = False
+    reattaches: bool = False
+    limits: Overrides = Overrides()
+    extra_body: dict[str, Any] = {}
+    """Fields that every request to it must have, such as the ones that let a stream be taken up again."""
+
+    def upstream(self) -> Upstream:
+        """Return what decisions need to know about it."""
+        return Upstream(self.name, keys=len(self.headers), reattaches=self.reattaches)
+
+    def headers_with(self, keys_left: int) -> dict[str, str]:
+        """Return the headers of the key in use, when so many have not been ruled out."""
+        return self.headers[max(0, len(self.headers) - keys_left)]
+
+    def __repr__(self) -> str:
+        return f"Endpoint({self.name!r}, {self.wire!r}, {len(self.headers)} keys)"
