@@ -126,7 +126,6 @@ class Peer:
         """How many file descriptors its open connections take."""
         return sum(end.fileno() >= 0 for end in self.ends)
 
-
     async def saw_farewells(self, count: int, seconds: float = 0.2) -> None:
         """Wait until so many clients have been seen to leave; fails when it takes longer than `seconds`."""
         async with asyncio.timeout(seconds), self.farewell:
@@ -158,8 +157,9 @@ async def peer(script: Script, *, tls: bool = False, host: str = "127.0.0.1") ->
         yield made
     finally:
         server.close()
-        for writer in made.writers:
-            writer.transport.abort()
+        for writer, end in zip(made.writers, made.ends, strict=True):
+            if end.fileno() >= 0:
+                writer.transport.abort()
         tasks = tuple(made.tasks)
         for task in tasks:
             task.cancel()

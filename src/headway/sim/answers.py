@@ -73,8 +73,8 @@ def unknown(what: str, name: str, known: Iterable[str]) -> InvalidInput:
     """Return the error for a name that nobody knows, with the nearest one that somebody does."""
     names = sorted(known)
     near = get_close_matches(name, names, 1, 0.5)
-    hint = f"Did you mean {near[0]!r}? " if near else ""
-    return InvalidInput(f"{what} {name!r}", "there is no such thing", f"{hint}Known: {', '.join(names)}.")
+    hint = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(names)}."
+    return InvalidInput(f"{what} {name!r}", "there is no such thing", hint)
 
 
 def _read(name: str) -> bytes:

@@ -45,6 +45,8 @@ class SimServer:
         self._server: asyncio.Server | None = None
         self._connections: set[Connection] = set()
         self._made = 0
+        self._quiet = asyncio.Event()
+        self._quiet.set()
 
     async def __aenter__(self) -> Self:
         """Begin to listen."""
@@ -89,6 +91,11 @@ class SimServer:
         """Follow another script from the next request on."""
         self.provider.use(script)
 
+    async def quiet(self) -> list[Exchange]:
+        """Wait until every exchange has ended, and return the log. A client that left is noticed a moment later."""
+        await self._quiet.wait()
+        return self.log
+
     async def close(self) -> None:
         """Stop listening, drop every connection, and wait until nothing is left."""
         if self._server is not None:
@@ -123,6 +130,7 @@ class SimServer:
             headers=request.headers,
         )
         self.log.append(exchange)
+        self._quiet.clear()
         play, manners = self.provider.respond(request, exchange, now())
         if exchange.faults:
             self._watch(exchange)
@@ -133,6 +141,8 @@ class SimServer:
             exchange.ended_at = now()
             if exchange.ending is Ending.OPEN:
                 exchange.ending = self._ending(connection, performer)
+            if all(one.ended_at is not None for one in self.log):
+                self._quiet.set()
             self._watch(exchange)
 
     def _ending(self, connection: Connection, performer: Performer) -> Ending:

@@ -115,12 +115,11 @@ class Connection(asyncio.Protocol):
 
     def eof_received(self) -> None:
         """Take the peer's end as the end (the loop): a half-open connection brings nothing more."""
-        self.connection_lost(None)
-        if self._transport is not None:
-            self._transport.abort()
+        self.close(TransportFailed(self.phase, Cause.CLOSED_EARLY, self.host))
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Note why the connection ended (the loop)."""
+        self._transport = None  # a transport whose socket is closed may not be asked to close it again
         if isinstance(exc, OSError):
             self._lose(failure_of(exc, self.phase, self.host))
         else:

@@ -15,7 +15,7 @@ from headway.transport.watchdog import Watchdog
 
 UPLOAD_SLICE = 128 * 1024
 UNREAD_LIMIT = 64 * 1024
-"""More than this unread, and the connection is paused; with one read of the loop (256 KB) it is the whole buffer."""
+"""More than this unread, and the connection is paused: with one read of the loop (256 KB, over TLS 512) that is all."""
 SETTLE_SECONDS = 0.25
 
 
@@ -69,7 +69,7 @@ class Response:
         self._connection.phase = Phase.FIRST_BYTE
         while self._reader.state is Reading.HEAD:
             await self._more()
-        if self._reader.state is Reading.BROKEN:
+        if not self._reader.status:
             raise self._failure(Cause.PROTOCOL, self._reader.why)
         self._connection.phase = Phase.BODY
         encoding = self.headers.get("content-encoding").lower()

@@ -80,7 +80,7 @@ class StreamDecoder:
         try:
             self._meaning.read(frame, out)
         except BadJson as exc:
-            self._finish(out, StreamCut(Cut.UNREADABLE, excerpt(frame.raw), str(exc)))
+            self._finish(out, StreamCut(Cut.UNREADABLE, excerpt(frame.wire_bytes), str(exc)))
             return True
         if out and type(out[-1]) in _ENDS:
             self.end = out[-1]  # type: ignore[assignment]  # the set holds both kinds of end and nothing else

@@ -160,8 +160,6 @@ def _judge_result(block: dict[str, Any], place: str) -> Iterator[str]:
         yield f"{place}.tool_result.is_error: Input should be a valid boolean"
     content = block.get("content")
     if isinstance(content, list):
-        if not content:
-            yield f"{place}.tool_result.content: List should have at least 1 item"
         for at, inner in enumerate(content):
             yield from _judge_block(inner, IN_RESULTS, f"{place}.tool_result.content.{at}")
     elif isinstance(content, str):

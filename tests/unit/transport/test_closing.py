@@ -229,7 +229,9 @@ async def test_cancelling_in_the_tls_handshake_leaves_nothing_five_times():
     async with peer(black_hole) as one, client_of() as client:
         left = Leftovers(one)
         for number in range(5):
-            task = asyncio.create_task(read_on(client, post(f"https://localhost:{one.port}"), Limits(), asyncio.Event()))
+            task = asyncio.create_task(
+                read_on(client, post(f"https://localhost:{one.port}"), Limits(), asyncio.Event())
+            )
             while one.accepted <= number:
                 await asyncio.sleep(0)
             await ticks(number * 3)

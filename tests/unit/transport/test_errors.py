@@ -57,7 +57,9 @@ def test_every_stall_names_the_setting_that_ran_out(patience):
     assert "api.example.com" in text
 
 
-@pytest.mark.parametrize("failed", [TransportFailed(Phase.DNS, Cause.NAME_UNKNOWN, "h", "d"), Stalled(STALL, Phase.BODY, "h")])
+@pytest.mark.parametrize(
+    "failed", [TransportFailed(Phase.DNS, Cause.NAME_UNKNOWN, "h", "d"), Stalled(STALL, Phase.BODY, "h")]
+)
 def test_failures_survive_pickling(failed):
     again = pickle.loads(pickle.dumps(failed))
     assert (type(again), again.args, str(again)) == (type(failed), failed.args, str(failed))
@@ -66,13 +68,25 @@ def test_failures_survive_pickling(failed):
 @pytest.mark.parametrize(
     ("failed", "where", "kind"),
     [
-        (TransportFailed(Phase.DNS, Cause.NAME_UNKNOWN, "h", "Name or service not known"), Where.DNS, FailureKind.UNREACHABLE),
-        (TransportFailed(Phase.CONNECT, Cause.REFUSED, "h", "Connection refused"), Where.CONNECT, FailureKind.UNREACHABLE),
+        (
+            TransportFailed(Phase.DNS, Cause.NAME_UNKNOWN, "h", "Name or service not known"),
+            Where.DNS,
+            FailureKind.UNREACHABLE,
+        ),
+        (
+            TransportFailed(Phase.CONNECT, Cause.REFUSED, "h", "Connection refused"),
+            Where.CONNECT,
+            FailureKind.UNREACHABLE,
+        ),
         (TransportFailed(Phase.CONNECT, Cause.UNREACHABLE, "h", "No route"), Where.CONNECT, FailureKind.UNREACHABLE),
         (Stalled(Stall(Patience.CONNECT, 10, 10), Phase.CONNECT, "h"), Where.CONNECT, FailureKind.UNREACHABLE),
         (Stalled(Stall(Patience.CONNECT, 10, 10), Phase.TLS, "h"), Where.TLS, FailureKind.UNREACHABLE),
         (TransportFailed(Phase.TLS, Cause.CERTIFICATE, "h", "self-signed"), Where.TLS, FailureKind.TLS_REFUSED),
-        (TransportFailed(Phase.TLS, Cause.HANDSHAKE, "h", "wrong version number"), Where.TLS, FailureKind.MISCONFIGURED),
+        (
+            TransportFailed(Phase.TLS, Cause.HANDSHAKE, "h", "wrong version number"),
+            Where.TLS,
+            FailureKind.MISCONFIGURED,
+        ),
         (TransportFailed(Phase.TLS, Cause.RESET, "h", "reset"), Where.TLS, FailureKind.UNREACHABLE),
         (TransportFailed(Phase.PROXY, Cause.PROXY_REFUSED, "h", "502 no"), Where.CONNECT, FailureKind.UNREACHABLE),
         (TransportFailed(Phase.PREPARE, Cause.INVALID, "h", "bad"), Where.CONNECT, FailureKind.MISCONFIGURED),

@@ -11,7 +11,9 @@ def written(request: HttpRequest, **kwargs) -> bytes:
 
 
 def test_a_request_is_written_as_the_caller_spelled_it():
-    request = HttpRequest("POST", "https://api.example.com/v1/x?a=1", (("X-Api-Key", "k"), ("content-type", "json")), b"{}")
+    request = HttpRequest(
+        "POST", "https://api.example.com/v1/x?a=1", (("X-Api-Key", "k"), ("content-type", "json")), b"{}"
+    )
     assert written(request) == (
         b"POST /v1/x?a=1 HTTP/1.1\r\nHost: api.example.com\r\nX-Api-Key: k\r\ncontent-type: json\r\n"
         b"Accept-Encoding: identity\r\nUser-Agent: headway\r\nContent-Length: 2\r\n\r\n"

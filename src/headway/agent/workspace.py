@@ -1,0 +1,162 @@
+"""The one way to a file: every path is followed part by part inside the workspace, and refused where it leads out.
+
+A symbolic link is read and followed here, never by the system: each part is opened by its name in the directory that is
+already held open, with links refused. So a link that appears between check and use is met with a refusal, not with
+a file outside. Where a platform cannot open by directory, the resolved path is checked instead, just before use.
+"""
+
+import errno
+import os
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from msgspec import Struct
+
+from headway.agent.tools.path_names import DEEPEST, parts_of
+from headway.agent.tools.refusals import OutsideWorkspace, PathRefused, in_words
+
+MOST_LINKS = 40
+HOLDS_DIRECTORIES = {os.open, os.stat, os.readlink, os.mkdir, os.rename, os.unlink} <= os.supports_dir_fd
+_DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+class Spot(Struct, frozen=True):
+    """A place for a file: its name in a directory that is held open, with all links on the way followed."""
+
+    directory: int | None
+    """The open directory; None where the platform holds none open, and `name` is then the whole path."""
+    name: str
+    root: Path
+    parts: tuple[str, ...]
+    """The place below `root`, without links; empty for the root itself."""
+
+    @property
+    def shown(self) -> str:
+        """Return the place as people write it, from the root."""
+        return "/".join(self.parts) or "."
+
+
+class Workspace:
+    """A root that tools work in, and further roots that a person has allowed."""
+
+    def __init__(self, root: Path | str, also: Sequence[Path | str] = ()) -> None:
+        """Resolve the roots now: what is above them is trusted, what is below is not."""
+        given = [Path(os.path.abspath(one)) for one in (root, *also)]  # noqa: PTH100  # keeps links, unlike resolve
+        self.roots = tuple(one.resolve() for one in given)
+        self._prefixes = tuple(
+            (prefix, real) for one, real in zip(given, self.roots, strict=True) for prefix in dict.fromkeys((one, real))
+        )
+
+    @property
+    def root(self) -> Path:
+        """Return the root that relative paths begin at."""
+        return self.roots[0]
+
+    def allowing(self, *folders: Path | str) -> "Workspace":
+        """Return this workspace with further roots."""
+        return Workspace(self.root, (*self.roots[1:], *folders))
+
+    @contextmanager
+    def spot(self, path: str, *, create_parents: bool = False) -> Iterator[Spot]:
+        """Hold the place that a path means, until the block ends; what the system refuses is said in words."""
+        with in_words(path):
+            root, parts = self._begin(path, path)
+            if HOLDS_DIRECTORIES:
+                way = _Way(self, path, root, parts)
+                try:
+                    yield way.walk(create_parents=create_parents)
+                finally:
+                    way.close()
+            else:
+                yield self._checked_spot(path, root.joinpath(*parts), create_parents=create_parents)
+
+    def _begin(self, path: str, asked: str) -> tuple[Path, tuple[str, ...]]:
+        """Return the root that a path begins in, and its parts below that."""
+        parts = parts_of(path)
+        if not (path.startswith("/") or os.path.isabs(path)):
+            return self.root, parts
+        for prefix, real in self._prefixes:
+            lead = tuple(part for part in prefix.as_posix().split("/") if part)
+            if parts[: len(lead)] == lead:
+                return real, parts[len(lead) :]
+        raise OutsideWorkspace(asked, str(self.root), leads_to="" if path == asked else path)
+
+    def _checked_spot(self, asked: str, path: Path, *, create_parents: bool) -> Spot:
+        real = path.resolve()
+        root = next((one for one in self.roots if real.is_relative_to(one)), None)
+        if root is None:
+            raise OutsideWorkspace(asked, str(self.root), leads_to=str(real))
+        if create_parents:
+            real.parent.mkdir(parents=True, exist_ok=True)
+        return Spot(None, str(real), root, real.relative_to(root).parts)
+
+
+class _Way:
+    """One path on its way down: the directories that are open, and the parts still to go."""
+
+    def __init__(self, workspace: Workspace, asked: str, root: Path, parts: Sequence[str]) -> None:
+        self._workspace, self._asked = workspace, asked
+        self._pending = deque(parts)
+        self._links = 0
+        self._open: list[int] = []
+        self._begin(root)
+
+    def walk(self, *, create_parents: bool) -> Spot:
+        while self._pending:
+            part = self._pending.popleft()
+            if part == "..":
+                self._go_up()
+            elif (target := self._link(part)) is not None:
+                self._follow(part, target)
+            elif self._pending:
+                self._go_down(part, create=create_parents)
+            else:
+                return Spot(self._open[-1], part, self._root, (*self._names, part))
+        return Spot(self._open[-1], ".", self._root, tuple(self._names))
+
+    def close(self) -> None:
+        while self._open:
+            os.close(self._open.pop())
+
+    def _begin(self, root: Path) -> None:
+        self.close()
+        self._root = root
+        self._names: list[str] = []
+        self._open.append(os.open(root, _DIRECTORY))
+
+    def _go_up(self) -> None:
+        if not self._names:
+            raise OutsideWorkspace(self._asked, str(self._workspace.root))
+        self._names.pop()
+        os.close(self._open.pop())
+
+    def _go_down(self, part: str, *, create: bool) -> None:
+        if len(self._names) >= DEEPEST:
+            raise PathRefused(f"`{self._asked}` leads through more than {DEEPEST} directories.")
+        if create:
+            with suppress(FileExistsError):
+                os.mkdir(part, dir_fd=self._open[-1])
+        self._open.append(os.open(part, _DIRECTORY, dir_fd=self._open[-1]))
+        self._names.append(part)
+
+    def _link(self, part: str) -> str | None:
+        """Return where a symbolic link points; None for anything else, or nothing, of that name."""
+        try:
+            return os.readlink(part, dir_fd=self._open[-1])
+        except OSError as error:
+            if error.errno in {errno.EINVAL, errno.ENOENT}:
+                return None
+            raise
+
+    def _follow(self, part: str, target: str) -> None:
+        self._links += 1
+        if self._links > MOST_LINKS:
+            raise PathRefused(f"`{self._asked}` leads through more than {MOST_LINKS} symbolic links.")
+        if target.startswith("/"):
+            root, parts = self._workspace._begin(target, self._asked)  # noqa: SLF001  # one room, two classes
+            self._begin(root)
+            self._pending.extendleft(reversed(parts))
+        else:
+            self._pending.extendleft(reversed(parts_of(target)))
