@@ -88,9 +88,9 @@ def _row(name: str, model: dict[str, Any]) -> list[Any]:
         "p": bool(_PREFILLS.match(name)),
     }
     letters = "".join(letter for letter, able in abilities.items() if able)
-    context = limit["context"]
-    output = limit.get("output") or min(context, 8192)
-    return [context, min(output, context), letters, _prices(model.get("cost"))]
+    context, output = limit["context"], limit.get("output") or 8192
+    # "As much as the context" means "what the input leaves of it", which is no cap one could ask for.
+    return [context, output if output < context else context // 2, letters, _prices(model.get("cost"))]
 
 
 def _prices(cost: dict[str, Any] | None) -> list[list[float]]:

@@ -236,6 +236,15 @@ def open_files() -> int:
     return found
 
 
+async def eventually(condition: Callable[[], bool], seconds: float = 1.0) -> None:
+    """Wait until something is so; fails when it takes longer than `seconds`."""
+    async with asyncio.timeout(seconds):
+        while True:
+            if condition():
+                return
+            await asyncio.sleep(0)
+
+
 class Leftovers:
     """What was open before, to be compared with what is open after. No collector helps: owners must close."""
 

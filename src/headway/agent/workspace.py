@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from headway.agent.tools.path_names import DEEPEST, parts_of
 from headway.agent.tools.refusals import OutsideWorkspace, PathRefused, in_words
+from headway.failure import InvalidInput
 
 MOST_LINKS = 40
 HOLDS_DIRECTORIES = {os.open, os.stat, os.readlink, os.mkdir, os.rename, os.unlink} <= os.supports_dir_fd
@@ -38,6 +39,13 @@ class Spot(Struct, frozen=True):
         return "/".join(self.parts) or "."
 
 
+class Folder(Struct, frozen=True):
+    """A directory to look into: held open by its number, or a path where the platform holds none open."""
+
+    handle: int | str
+    parts: tuple[str, ...]
+
+
 class Workspace:
     """A root that tools work in, and further roots that a person has allowed."""
 
@@ -45,6 +53,9 @@ class Workspace:
         """Resolve the roots now: what is above them is trusted, what is below is not."""
         given = [Path(os.path.abspath(one)) for one in (root, *also)]  # noqa: PTH100  # keeps links, unlike resolve
         self.roots = tuple(one.resolve() for one in given)
+        for one in self.roots:
+            if not one.is_dir():
+                raise InvalidInput(f"the workspace {one}", "it is not a directory", "Name one that exists.")
         self._prefixes = tuple(
             (prefix, real) for one, real in zip(given, self.roots, strict=True) for prefix in dict.fromkeys((one, real))
         )
@@ -71,6 +82,19 @@ class Workspace:
                     way.close()
             else:
                 yield self._checked_spot(path, root.joinpath(*parts), create_parents=create_parents)
+
+    @contextmanager
+    def folder(self, path: str) -> Iterator[Folder]:
+        """Hold the directory that a path means, until the block ends."""
+        with self.spot(path) as spot:
+            if spot.directory is None:
+                yield Folder(spot.name, spot.parts)
+                return
+            handle = os.open(spot.name, _DIRECTORY, dir_fd=spot.directory)
+            try:
+                yield Folder(handle, spot.parts)
+            finally:
+                os.close(handle)
 
     def _begin(self, path: str, asked: str) -> tuple[Path, tuple[str, ...]]:
         """Return the root that a path begins in, and its parts below that."""

@@ -13,6 +13,7 @@ from headway.failure import InvalidInput
 from headway.messages import WireName
 from headway.sim import Ending, Exchange, Script, SimServer, fault_table, load_script, read_fault, scenarios
 from headway.sim.answers import in_stream, statuses
+from headway.sim.catalog import SCOPE
 from headway.sim.manners import EVERY_WIRE
 from headway.sim.place import FORMS
 
@@ -129,26 +130,13 @@ def _fault_list() -> str:
         given = " ".join(f"{name}={value}" for name, value in row.parameters)
         where = "" if set(row.wires) == EVERY_WIRE else f" Only on: {', '.join(row.wires)}."
         lines += [f"  {row.name} {given}".rstrip(), f"      {row.about}{where}"]
-    lines += ["", "Whom they strike (parameters of all)", _SCOPE]
+    lines += ["", "Whom they strike (parameters of all)", *(f"  {name:16} {about}" for name, about in SCOPE.items())]
     lines += ["", "Places (at=…)", *(f"  {form:16} {about}" for form, about in FORMS.items())]
     lines += ["", "Errors inside streams (stream_error like=…, content_filter shows=error like=…)"]
     lines += [f"  {name:24} {one.about} ({', '.join(one.wires)})" for name, one in sorted(in_stream().items())]
     lines += ["", "Answers with a status (wrong_status like=…)"]
     lines += [f"  {name:24} {one.status}: {one.about}" for name, one in sorted(statuses().items())]
     return "\n".join(lines)
-
-
-_SCOPE = """\
-  first=N          only so many times
-  after=N          only after so many requests that could have been struck
-  every=N          only each so-many-eth of those
-  chance=0.1       with this probability; the seed decides
-  over=N           only replies with a call of more than so many characters
-  matching=REGEX   only if it is found in what comes in or goes out
-  tool=NAME        only replies that call this tool
-  key=KEY          only requests with this key (* is anything)
-  model=NAME       only requests to this model (* is anything)
-  wire=NAME        only requests on this wire"""
 
 
 def _address(listen: str) -> tuple[str, int]:

@@ -1,71 +1,51 @@
 """The providers people use, with the quirks of each. Data only; the order is that of a default route."""
 
+from typing import Any
 from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
-from headway.dialect import ANTHROPIC, CHAT, RESPONSES, Dialect
 from headway.messages import WireName
-from headway.providers.catalog import Auth, KeyVariable, Provider
+from headway.providers.catalog import Auth, KeyVariable, Provider, custom
 
 
-def _messages(name: str, base_url: str, *variables: str, dialect: Dialect = ANTHROPIC, **quirks: object) -> Provider:
-    """Fill in what every endpoint for Anthropic Messages shares."""
-    return Provider(
-        **{  # type: ignore[arg-type]
-            "name": name,
-            "wire": "anthropic",
-            "dialect": dialect,
-            "base_url": base_url,
-            "root": "",
-            "version": "/v1",
-            "vendor": name,
-            "auth": Auth.X_API_KEY,
-            "key_variables": tuple(map(KeyVariable, variables)),
-            "headers": (("anthropic-version", "2023-06-01"),),
-            "beta_header": "anthropic-beta",
-            **quirks,
-        }
-    )
+def _preset(
+    wire: WireName, name: str, base_url: str, *variables: str, rules: dict[str, Any] | None = None, **quirks: Any
+) -> Provider:
+    """Return an endpoint of that wire with what it does otherwise; `rules` are for its histories."""
+    plain = custom(name, wire, base_url)
+    known = {
+        "vendor": name,
+        "dialect": replace(plain.dialect, **(rules or {})),
+        "key_variables": tuple(map(KeyVariable, variables)),
+    }
+    return replace(plain, **{**known, **quirks})
 
 
-def _chat(name: str, base_url: str, *variables: str, rules: dict[str, object] | None = None, **quirks: object) -> Provider:
-    """Fill in what every endpoint for Chat Completions shares; `rules` are what its dialect says otherwise."""
-    return Provider(
-        **{  # type: ignore[arg-type]
-            "name": name,
-            "wire": "chat",
-            "dialect": replace(CHAT, **{"issuer": name, **(rules or {})}),
-            "base_url": base_url,
-            "vendor": name,
-            "key_variables": tuple(map(KeyVariable, variables)),
-            "output_cap": "max_tokens",
-            **quirks,
-        }
-    )
+def _chat(name: str, base_url: str, *variables: str, rules: dict[str, Any] | None = None, **quirks: Any) -> Provider:
+    """Return an endpoint for chat completions. Thinking in the open is nobody's business but its maker's."""
+    return _preset("chat", name, base_url, *variables, rules={"issuer": name, **(rules or {})}, **quirks)
 
 
 _NO_THINKING_BACK = {"thinking": False}
 _AZURE_HOSTS = (".openai.azure.com", ".services.ai.azure.com", ".cognitiveservices.azure.com")
 
 _ALL = (
-    _messages(
+    _preset(
+        "anthropic",
         "anthropic",
         "https://api.anthropic.com/v1",
         key_variables=(KeyVariable("ANTHROPIC_API_KEY"), KeyVariable("ANTHROPIC_AUTH_TOKEN", Auth.BEARER)),
         url_variables=("ANTHROPIC_BASE_URL",),
         oauth_prefix="sk-ant-oat",
         oauth_beta="oauth-2025-04-20",
-        prefills=True,
         model="claude-sonnet-4-6",
     ),
-    Provider(
-        name="openai",
-        wire="responses",
-        dialect=RESPONSES,
-        base_url="https://api.openai.com/v1",
-        vendor="openai",
-        key_variables=(KeyVariable("OPENAI_API_KEY"),),
+    _preset(
+        "responses",
+        "openai",
+        "https://api.openai.com/v1",
+        "OPENAI_API_KEY",
         url_variables=("OPENAI_BASE_URL",),
         reattaches=True,
         model="gpt-5.5",
@@ -113,11 +93,12 @@ _ALL = (
         body=(("reasoning_split", True),),
         model="MiniMax-M2.7",
     ),
-    _messages(
+    _preset(
+        "anthropic",
         "minimax-anthropic",
         "https://api.minimax.io/anthropic/v1",
         "MINIMAX_API_KEY",
-        dialect=replace(ANTHROPIC, issuer="minimax", images=False, documents=False),
+        rules={"issuer": "minimax", "images": False, "documents": False},
         root="/anthropic",
         hosts=("api.minimaxi.com",),
         vendor="minimax",
@@ -194,15 +175,15 @@ _ALL = (
         root="/inference/v1",
         model="accounts/fireworks/models/kimi-k2p6",
     ),
-    Provider(
-        name="azure",
-        wire="responses",
-        dialect=replace(RESPONSES, issuer="azure"),
+    _preset(
+        "responses",
+        "azure",
+        "",
+        "AZURE_OPENAI_API_KEY",
+        "AZURE_API_KEY",
         root="/openai/v1",
         hosts=_AZURE_HOSTS,
-        vendor="azure",
         auth=Auth.API_KEY,
-        key_variables=(KeyVariable("AZURE_OPENAI_API_KEY"), KeyVariable("AZURE_API_KEY")),
         url_variables=("AZURE_OPENAI_ENDPOINT",),
         reattaches=True,
     ),
@@ -235,13 +216,16 @@ def preset_named(name: str, wire: WireName | None = None) -> Provider | None:
     return next((p for p in _ALL if p.vendor == found.vendor and p.wire == wire), None)
 
 
-def preset_at(base_url: str, wire: WireName) -> Provider | None:
-    """Return the preset that lives at an address: the quirks of a known host are known, whatever it is called."""
+def provider_at(base_url: str, wire: WireName, name: str, *, local: bool = False) -> Provider:
+    """Return the provider at an address: the quirks of a known host are known, whatever somebody calls it."""
     host = urlsplit(base_url).hostname or ""
-    spoken = (provider for provider in _ALL if provider.wire == wire and not provider.local)
-    return next((provider for provider in spoken if _lives_at(provider, host)), None)
+    there = [provider for provider in _ALL if not provider.local and _lives_at(provider, host)]
+    spoken = next((provider for provider in there if provider.wire == wire), None)
+    if spoken is not None:
+        return replace(spoken, name=name, base_url=base_url)
+    return replace(custom(name, wire, base_url, local=local), vendor=there[0].vendor if there else "")
 
 
 def _lives_at(provider: Provider, host: str) -> bool:
-    own = urlsplit(provider.base_url).hostname
-    return any(host.endswith(known) if known.startswith(".") else host == known for known in (own, *provider.hosts) if known)
+    known = (urlsplit(provider.base_url).hostname or "", *provider.hosts)
+    return any(host.endswith(name) if name.startswith(".") else host == name for name in known if name)

@@ -11,7 +11,7 @@ from zlib import crc32
 from msgspec import Struct
 from msgspec.structs import replace
 
-from headway.failure import Failure, FailureKind, Scope
+from headway.failure import Failure, FailureKind, Scope, Where
 from headway.received import Received
 from headway.recovery.decisions import Again, Decision, FailOver, Finish, GiveUp, RunTools, Why
 from headway.recovery.drafts import Draft, worth_continuing
@@ -122,7 +122,10 @@ def _pay(ledger: Ledger, *, gained: bool) -> Ledger:
 
 
 def _break_of(failure: Failure) -> Break:
-    return Break.LIMIT if failure.kind is FailureKind.OUTPUT_LIMIT else Break.NETWORK
+    """Return what the model is told: a call that a finish reason cut ran into the output limit."""
+    limited = failure.kind is FailureKind.OUTPUT_LIMIT
+    finished = failure.kind is FailureKind.CALL_CUT and failure.where is Where.FINISH_REASON
+    return Break.LIMIT if limited or finished else Break.NETWORK
 
 
 def _ask_after_tools(ledger: Ledger) -> Ask:

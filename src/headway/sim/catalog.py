@@ -12,7 +12,19 @@ from headway.sim.fault import Fault
 from headway.sim.faults import FAULTS
 
 T = TypeVar("T", bound=Struct)
-_SCOPE = frozenset(field.name for field in msgspec.structs.fields(Fault))
+SCOPE = {
+    "first": "only so many times",
+    "after": "only after so many requests that could have been struck",
+    "every": "only each so-many-eth of those",
+    "chance": "with this probability; the seed decides",
+    "over": "only replies with a call of more than so many characters of arguments",
+    "matching": "only if this regular expression is found in what comes in or goes out",
+    "tool": "only replies that call this tool",
+    "key": "only requests with this key (`*` is anything)",
+    "model": "only requests to this model (`*` is anything)",
+    "wire": "only requests on this wire",
+}
+"""Whom a fault strikes: the parameters that all faults have."""
 
 
 class FaultRow(Struct, frozen=True):
@@ -70,7 +82,7 @@ def _row(name: str, kind: type[Fault]) -> FaultRow:
     own = [
         (field.name, _default(field.default))
         for field in msgspec.structs.fields(kind)
-        if field.name not in _SCOPE or (field.name == "at" and field.default != "start")
+        if field.name not in SCOPE and (field.name != "at" or field.default != "start")
     ]
     about = " ".join((kind.__doc__ or "").split("\n\n")[0].split())
     return FaultRow(name, about, tuple(own), tuple(sorted(kind.wires)))

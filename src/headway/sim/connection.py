@@ -1,13 +1,14 @@
 """One HTTP/1.1 connection of the simulator, with every byte in its own hands.
 
 Requests are read by httptools; what is written is up to the caller, who can also end the connection in any way there
-is. Each write waits until the kernel has all of it: a reset after it takes nothing away that was sent. When the
-connection is gone, the task that serves it is cancelled: that is the only way in which a serving task learns of it.
+is. Each write waits until the kernel has all of it. When the connection is gone, the task that serves it is
+cancelled: that is the only way in which a serving task learns of it.
 """
 
 import asyncio
 import socket
 import struct
+import sys
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -16,6 +17,9 @@ import httptools
 from msgspec import Struct
 
 BODY_LIMIT = 64 * 1024 * 1024
+_PATIENCE = 400
+_SIOCOUTQNSD = 0x894B
+"""Linux's request for the bytes of a socket that were not sent yet."""
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _TOO_LARGE = b"HTTP/1.1 413 Content Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 _UNREADABLE = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
@@ -134,6 +138,21 @@ class Connection(asyncio.Protocol):
         else:
             self._transport.write(data)
             await self._can_write.wait()
+
+    async def sent(self) -> None:
+        """Wait until nothing is left in the kernel that was never sent: a reset throws that away."""
+        for attempt in range(_PATIENCE):
+            if not self._unsent():
+                return
+            await asyncio.sleep(0 if attempt < _PATIENCE // 2 else 0.001)
+
+    def _unsent(self) -> int:
+        sock = self._transport.get_extra_info("socket") if self._transport else None
+        if sock is None or not sys.platform.startswith("linux"):
+            return 0
+        import fcntl  # there is none on every platform
+
+        return int.from_bytes(fcntl.ioctl(sock.fileno(), _SIOCOUTQNSD, bytes(4)), sys.byteorder)
 
     def hang_up(self) -> None:
         """Close with a FIN."""

@@ -161,4 +161,5 @@ class Performer:
         elif isinstance(how, HangUp):
             self._connection.hang_up()
         else:
+            await self._connection.sent()
             self._connection.reset()

@@ -45,6 +45,7 @@ class SimServer:
         self._server: asyncio.Server | None = None
         self._connections: set[Connection] = set()
         self._made = 0
+        self._busy = 0
         self._quiet = asyncio.Event()
         self._quiet.set()
 
@@ -130,6 +131,7 @@ class SimServer:
             headers=request.headers,
         )
         self.log.append(exchange)
+        self._busy += 1
         self._quiet.clear()
         play, manners = self.provider.respond(request, exchange, now())
         if exchange.faults:
@@ -141,7 +143,8 @@ class SimServer:
             exchange.ended_at = now()
             if exchange.ending is Ending.OPEN:
                 exchange.ending = self._ending(connection, performer)
-            if all(one.ended_at is not None for one in self.log):
+            self._busy -= 1
+            if not self._busy:
                 self._quiet.set()
             self._watch(exchange)
 

@@ -60,8 +60,8 @@ _WORDS = {
     Trouble.NOT_OURS: _Words(
         "{path} is not a session store",
         "It was left as it is",
-        "If it should be one, it is damaged, and to start with an empty store you can run: {move}. If not, let `url` in "
-        "the `[store]` part of headway.toml point to another place",
+        "If it should be one, it is damaged; to start with an empty store and keep this file, run: {move}. If not, let "
+        "`url` in the `[store]` part of headway.toml point to another place",
     ),
     Trouble.TOO_NEW: _Words(
         "{path} was written by a newer Headway",
@@ -103,10 +103,8 @@ class StoreFailed(HeadwayError):
         words, path = _WORDS[self.trouble], self.path
         folder = path.parent / "damaged"
         move = f"mkdir -p {shlex.quote(str(folder))} && mv {shlex.quote(str(path))}* {shlex.quote(str(folder))}/"
-        happened = words.happened.format(path=path)
         detail = f" ({self.detail})" if self.detail else ""
-        text = f"{happened}{detail}. {words.kept}. {words.advice.format(move=move)}."
-        return text[0].upper() + text[1:] if happened is words.happened else text
+        return f"{words.happened.format(path=path)}{detail}. {words.kept}. {words.advice.format(move=move)}."
 
 
 _BY_ERRNO = {

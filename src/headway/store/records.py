@@ -1,20 +1,17 @@
 """What is written down: one frozen record a fact, tagged, as JSON. What is written is never edited.
 
-A `Row` is what a store holds, byte for byte; an `Entry` is what it says. A field may be added if it has a default; a
-kind or a value that this Headway does not know is read as `Unreadable`, kept, and passed over. `DELTAS` are many, small
-and cheap: they survive a killed process, and may be lost with the power. All other facts are secured before they count.
+A field may be added if it has a default; a kind or a value that this Headway does not know is read as `Unreadable`,
+kept, and passed over. A `Delta` is one of many, small and cheap: it survives a killed process and may be lost with the
+power. Every other record is secured before it counts: an intent before its call runs, a result before the next request.
 """
 
-import json
-from collections.abc import Iterable, Iterator
 from enum import Enum
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-import msgspec
 from msgspec import Struct
 
 from headway.events import Usage
-from headway.failure import Failure, InvalidInput
+from headway.failure import Failure
 from headway.history.edits import Repair
 from headway.messages import Message, ToolCall, ToolResult
 from headway.recovery.drafts import Draft
@@ -195,7 +192,6 @@ class Unreadable(Struct, frozen=True):
 
 
 Delta: TypeAlias = TextReceived | ArgumentsReceived | TextWithdrawn | AttemptBroken | TurnBegan
-DELTAS = (TextReceived, ArgumentsReceived, TextWithdrawn, AttemptBroken, TurnBegan)
 Record: TypeAlias = (
     SessionOpened
     | Imported
@@ -215,63 +211,7 @@ Record: TypeAlias = (
 )
 
 
-class Row(Struct, frozen=True):
-    """One record as it is stored: its place, the wall clock's time, its kind, and its JSON, which holds the kind too."""
-
-    seq: int
-    at: float
-    kind: str
-    body: str
-
-
-class Entry(Struct, frozen=True):
-    """One record as it is read."""
-
-    seq: int
-    at: float
-    record: Record | Unreadable
-
-
-_encoder = msgspec.json.Encoder()
-_decoder: msgspec.json.Decoder[Record] = msgspec.json.Decoder(Record)
-
-
-def row_of(seq: int, at: float, record: Record) -> Row:
-    """Return the record as it is stored, or raise `InvalidInput` for one that is nested beyond reason."""
-    kind = str(record.__struct_config__.tag)
-    try:
-        return Row(seq, at, kind, _encoder.encode(record).decode())
-    except UnicodeEncodeError:
-        # Half a character, as some terminals and most broken clients send them. Escaped, it comes back as it was.
-        return Row(seq, at, kind, json.dumps(msgspec.to_builtins(record), separators=(",", ":")))
-    except RecursionError:
-        raise InvalidInput(f"the record {kind!r}", "it is nested too deeply to be written down") from None
-
-
-def entry_of(row: Row) -> Entry:
-    """Read a row; it never fails."""
-    try:
-        return Entry(row.seq, row.at, _read(row.body))
-    except (ValueError, RecursionError):  # msgspec's errors are ValueErrors
-        return Entry(row.seq, row.at, Unreadable(row.kind, row.body))
-
-
-def entries_of(rows: Iterable[Row]) -> Iterator[Entry]:
-    """Read rows one after the other."""
-    return map(entry_of, rows)
-
-
 def ledger_closed(turn: int, ledger: Ledger) -> LedgerClosed:
     """Return what is written down of a ledger."""
     kept = ledger.salvage
     return LedgerClosed(turn, ledger.ask, ledger.broke, kept.draft, kept.survived, kept.cut)
-
-
-def _read(body: str) -> Record:
-    try:
-        return _decoder.decode(body)
-    except msgspec.ValidationError:
-        raise
-    except msgspec.DecodeError:
-        value: Any = json.loads(body)
-        return msgspec.convert(value, Record)  # type: ignore[call-overload, no-any-return]  # a union is a type here

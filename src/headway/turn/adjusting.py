@@ -1,7 +1,7 @@
 """What a refused request is changed to before it is sent again: healed, shortened, or asked for less. Pure.
 
-Healing by the history's own rules has happened before any request goes out. What is left here are the blunt tools for an
-endpoint that refuses all the same: leave out what it need not have, more at each step.
+Healing by the history's own rules has happened before any request goes out. What is left here are the blunt tools for
+an endpoint that refuses all the same: leave out what it need not have, more at each step.
 """
 
 from msgspec import Struct
@@ -62,8 +62,8 @@ class Adjustments(Struct, frozen=True):
 def shortened(request: ModelRequest) -> ModelRequest:
     """Return the request with about half of its history: old results cut first, then the oldest exchanges left out.
 
-    The first message of the user and everything since the newest one stay. A cut falls only before a user's words, so no
-    call is parted from its result.
+    The first message of the user and everything since the newest one stay. A cut falls only before a user's words, so
+    no call is parted from its result.
     """
     messages = request.messages
     newest = _last_words(messages)

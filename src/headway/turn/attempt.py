@@ -18,13 +18,13 @@ from headway.events import (
     TextDelta,
     ThinkingDelta,
 )
-from headway.failure import Failure, Where
+from headway.failure import Failure, FailureKind, Plan, Scope, Where
 from headway.received import Received
-from headway.recovery.failures.classify import classify, failure_of_end
 from headway.recovery.drafts import CONTINUE_DRAFT
+from headway.recovery.failures.classify import classify, failure_of_end
 from headway.recovery.failures.facts import OPEN_TOOL_CALL, TEXT_ONLY, Facts
 from headway.recovery.seams import SeamFilter
-from headway.transport.errors import TransportFailed, facts_of
+from headway.transport.errors import Stalled, TransportFailed, facts_of
 from headway.transport.http import HttpClient
 from headway.transport.limits import Limits
 from headway.transport.message import HttpRequest
@@ -131,7 +131,11 @@ async def attempt(line: Line, request: HttpRequest, reading: Reading) -> Failure
     received = reading.received()
     assert received.end is not None, "a closed decoder has given its verdict"
     if broke is not None and isinstance(received.end, StreamCut):
-        return classify(_facts_of_break(line, broke, received))
+        return (
+            _stalled(broke, received)
+            if isinstance(broke, Stalled)
+            else classify(_facts_of_break(line, broke, received))
+        )
     return failure_of_end(received.end, received, line.wire.name, line.endpoint.vendor)
 
 
@@ -160,6 +164,14 @@ async def _refused(line: Line, response: Response) -> Failure:
             body=body.decode("utf-8", "replace"),
         )
     )
+
+
+def _stalled(stalled: Stalled, received: Received) -> Failure:
+    """Judge our own verdict: nobody else's words are needed for it."""
+    words = str(stalled)
+    plan = Plan.ASK_SMALLER_CHUNKS if received.fragments else Plan.RESUME if received.text else Plan.RETRY_SAME
+    reason = f"{words[:1].upper()}{words[1:]}."
+    return Failure(FailureKind.STALLED, Scope.PROVIDER, plan, reason, then=Plan.FAILOVER_NOW, where=Where.TIMEOUT)
 
 
 def _facts_of_break(line: Line, broke: TransportFailed, received: Received) -> Facts:

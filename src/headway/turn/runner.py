@@ -56,7 +56,7 @@ class Turn:
         self._endpoints = {endpoint.name: endpoint for endpoint in endpoints}
         upstreams = tuple(endpoint.upstream() for endpoint in endpoints)
         self.ledger = open_ledger(policy or Policy(), upstreams, previous)
-        self.attempts: list[Received] = []
+        self.attempts = list[Received]()
         """What each attempt brought, for usage and traces."""
         self._adjusted = Adjustments()
         self._reading: Reading | None = None

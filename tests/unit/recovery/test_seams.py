@@ -2,7 +2,6 @@
 
 import inspect
 import json.decoder
-import time
 
 import pytest
 from hypothesis import example, given
@@ -240,11 +239,11 @@ def test_a_filter_holds_no_more_than_it_looks_ahead():
 
 
 @pytest.mark.parametrize("kept", ["a" * 1_000_000, "ab" * 500_000, PROSE * 1500, " " * 1_000_000])
-def test_a_million_characters_take_no_longer_than_a_few(kept):
-    start = time.perf_counter()
-    join(kept, kept)
+def test_a_million_characters_are_joined_by_looking_at_the_end_of_them(kept):
+    """Were this not bounded, a hundred of them would not be done within the test's time limit."""
+    for _ in range(100):
+        join(kept, kept)
     streamed(kept, kept, [20] * 300)
-    assert time.perf_counter() - start < 0.5
 
 
 @pytest.mark.parametrize(

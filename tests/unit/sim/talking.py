@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +13,7 @@ from headway.wire.table import WIRES
 
 PATHS = {"chat": "/v1/chat/completions", "responses": "/v1/responses", "anthropic": "/v1/messages"}
 WIRE_NAMES = tuple(PATHS)
-PATIENCE = 30.0  # virtual seconds without a byte after which this client leaves
+PATIENCE = 30.0  # virtual seconds after which this client leaves
 
 TOOLS = ("write_file", "list_files", "read_file", "shell", "continue_draft")
 
@@ -27,6 +28,7 @@ class Answer:
     ended: str = ""
     """`complete`, `fin` (closed early), `rst`, or `silence` (we left)."""
     arrived: list[float] = field(default_factory=list)
+    chunks: int = 0
     extra: bytes = b""
 
     def json(self) -> Any:
@@ -40,70 +42,95 @@ class Answer:
         return assemble(self.events(wire), wire)
 
 
-class Client:
-    """One connection."""
+class _Bytes(asyncio.Protocol):
+    """Keeps what arrives, with the time at which it did, and how the connection ended."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self) -> None:
+        self.data = b""
+        self.arrived: list[float] = []
+        self.ended = ""
+        self.news = asyncio.Event()
+
+    def data_received(self, data: bytes) -> None:
+        self.data += data
+        self.arrived.append(asyncio.get_running_loop().time())
+        self.news.set()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.ended = "rst" if isinstance(exc, ConnectionResetError) else "fin"
+        self.news.set()
+
+
+class Client:
+    """One connection. Answers are read as far as they come; nothing that arrived is lost, however it ends."""
+
+    def __init__(self, port: int, patience: float = PATIENCE) -> None:
         self.port = port
-        self.reader: asyncio.StreamReader
-        self.writer: asyncio.StreamWriter
+        self.patience = patience
 
     async def __aenter__(self) -> "Client":
-        self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
+        loop = asyncio.get_running_loop()
+        self.transport, self.bytes = await loop.create_connection(_Bytes, "127.0.0.1", self.port)
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self.writer.transport.abort()
+        self.transport.abort()
 
     async def ask(self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Answer:
         data = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
         lines = [f"{method} {path} HTTP/1.1", "host: sim", f"content-length: {len(data)}"]
         lines += [f"{name}: {value}" for name, value in (headers or {}).items()]
-        self.writer.write("\r\n".join((*lines, "", "")).encode() + data)
-        return await self._answer()
+        self.transport.write("\r\n".join((*lines, "", "")).encode() + data)
+        return await self.answer()
 
-    async def _answer(self) -> Answer:
-        answer = Answer()
-        try:
-            async with asyncio.timeout(None) as self._patience:
-                await self._read(answer)
-                answer.ended = "complete"
-        except TimeoutError:
-            answer.ended = "silence"
-        except asyncio.IncompleteReadError as cut:
-            answer.body += cut.partial
-            answer.ended = "fin"
-        except ConnectionResetError:
-            answer.ended = "rst"
+    async def answer(self) -> Answer:
+        """Wait for an answer, or for the end of the connection or of our patience."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self.patience):
+                while not (answer := read(self.bytes.data)).ended and not self.bytes.ended:
+                    self.bytes.news.clear()
+                    await self.bytes.news.wait()
+        answer = read(self.bytes.data)
+        answer.ended = answer.ended or self.bytes.ended or "silence"
+        answer.arrived = self.bytes.arrived
+        self.bytes.data = answer.extra
         return answer
 
-    def _hope(self) -> None:
-        self._patience.reschedule(asyncio.get_running_loop().time() + PATIENCE)
 
-    async def _read(self, answer: Answer) -> None:
-        self._hope()
-        head = (await self.reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-        status, *fields = head.strip().split("\r\n")
-        answer.status = int(status.split()[1])
-        answer.headers = {name.lower(): value for name, value in (one.split(": ", 1) for one in fields)}
-        if "content-length" in answer.headers:
-            answer.body = await self.reader.readexactly(int(answer.headers["content-length"]))
-            return
-        while True:
-            self._hope()
-            size = int((await self.reader.readuntil(b"\r\n")).strip(), 16)
-            answer.arrived.append(asyncio.get_running_loop().time())
-            if size == 0:
-                await self.reader.readexactly(2)
-                return
-            answer.body += await self.reader.readexactly(size)
-            await self.reader.readexactly(2)
+def read(data: bytes) -> Answer:
+    """Read as much of an answer as there is; `ended` is empty if it is not complete."""
+    answer = Answer()
+    head, found, rest = data.partition(b"\r\n\r\n")
+    if not found:
+        return answer
+    status, *fields = head.decode("latin-1").split("\r\n")
+    answer.status = int(status.split()[1])
+    answer.headers = {name.lower(): value for name, value in (one.split(": ", 1) for one in fields)}
+    if "content-length" in answer.headers:
+        length = int(answer.headers["content-length"])
+        answer.body, answer.extra = rest[:length], rest[length:]
+        answer.ended = "complete" if len(answer.body) == length else ""
+        return answer
+    pieces = []
+    while rest:
+        line, found, rest = rest.partition(b"\r\n")
+        size = int(line, 16) if found else 0
+        if found and size == 0:
+            answer.ended, answer.extra = "complete", rest.removeprefix(b"\r\n")
+            break
+        pieces.append(rest[:size])
+        answer.chunks += 1
+        rest = rest[size + 2 :]
+    answer.body = b"".join(pieces)
+    return answer
 
 
-async def post(sim: Any, wire: str, body: dict[str, Any], headers: dict[str, str] | None = None) -> Answer:
+async def post(
+    sim: Any, wire: str, body: dict[str, Any], headers: dict[str, str] | None = None, patience: float = PATIENCE
+) -> Answer:
     """Ask once, on a connection of its own."""
     version = {"anthropic-version": "2023-06-01"} if wire == "anthropic" else {}
-    async with Client(sim.port) as client:
+    async with Client(sim.port, patience) as client:
         return await client.ask("POST", PATHS[wire], body, version | (headers or {}))
 
 

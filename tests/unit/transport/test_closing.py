@@ -16,6 +16,7 @@ from support.peers import (
     Leftovers,
     Peer,
     black_hole,
+    eventually,
     full_backlog,
     never_answer,
     peer,
@@ -97,14 +98,14 @@ async def test_cancelling_while_nothing_has_been_answered_closes_the_socket(tls)
 @real_time
 async def test_another_task_can_close_the_stream_and_the_reader_gets_what_came_and_then_a_failure(tls):
     async with peer(stall, tls=tls) as one, client_of() as client:
-        left, got = Leftovers(one), []
+        left, got = Leftovers(one), b""
         async with client.stream(post(one.url)) as response:
             closer = asyncio.create_task(asyncio.sleep(0.02))
             closer.add_done_callback(lambda _: response.close())
             with pytest.raises(TransportFailed) as failed:
                 async for data in response.bytes():
-                    got.append(data)
-        assert b"".join(got) == EVENTS
+                    got += data
+        assert got == EVENTS
         assert (failed.value.phase, failed.value.cause) == (Phase.BODY, Cause.ABORTED)
         await seen_once(one)
         await left.none_within()
@@ -232,8 +233,7 @@ async def test_cancelling_in_the_tls_handshake_leaves_nothing_five_times():
             task = asyncio.create_task(
                 read_on(client, post(f"https://localhost:{one.port}"), Limits(), asyncio.Event())
             )
-            while one.accepted <= number:
-                await asyncio.sleep(0)
+            await eventually(lambda number=number: one.accepted > number)
             await ticks(number * 3)
             task.cancel()
             await settled(task)

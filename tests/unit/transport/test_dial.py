@@ -39,6 +39,16 @@ async def test_a_name_that_nobody_knows_is_named():
     )
 
 
+@pytest.mark.parametrize("host", ["a" * 70 + ".example", "a..example"])
+@real_time
+async def test_what_cannot_be_a_name_is_not_known_either(host):
+    async with HttpClient() as client:
+        with pytest.raises(TransportFailed) as failed:
+            async with client.stream(HttpRequest("GET", f"http://{host}/")):
+                pass
+    assert failed.value.cause is Cause.NAME_UNKNOWN
+
+
 @virtual_time
 async def test_the_system_resolves_names_and_virtual_time_waits_for_it():
     addresses = await resolve("localhost", 80)

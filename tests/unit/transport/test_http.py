@@ -40,10 +40,10 @@ def get(url: str) -> HttpRequest:
 
 async def fetched(*pieces: bytes, tls: bool = False, method: str = "GET") -> tuple[int, bytes, bool]:
     """Return status, body and completeness of what a peer says before it closes."""
+    limits = Limits(first_byte_seconds=2, dead_seconds=2)
     async with peer(says(*pieces), tls=tls) as one, client_of() as client:
-        async with client.stream(
-            HttpRequest(method, one.url), Limits(first_byte_seconds=2, dead_seconds=2)
-        ) as response:
+        request = HttpRequest(method, one.url)
+        async with client.stream(request, limits) as response:
             body = b"".join([data async for data in response.bytes()])
             return response.status, body, response.complete
 
@@ -165,7 +165,8 @@ async def test_a_peer_that_answers_before_it_has_read_everything_is_heard(tls):
         await talk.black_hole()
 
     async with peer(too_large, tls=tls) as one, client_of() as client:
-        async with client.stream(HttpRequest("POST", one.url, body=bytes(32_000_000))) as response:
+        request = HttpRequest("POST", one.url, body=bytes(32_000_000))
+        async with client.stream(request) as response:
             assert (response.status, await response.read(100)) == (413, b"too large")
             assert not response.reusable
 
@@ -178,7 +179,8 @@ async def test_an_interim_answer_during_an_upload_does_not_stop_it(tls):
         await answer(talk)
 
     async with peer(hint_first, tls=tls) as one, client_of() as client:
-        async with client.stream(HttpRequest("POST", one.url, body=bytes(8_000_000))) as response:
+        request = HttpRequest("POST", one.url, body=bytes(8_000_000))
+        async with client.stream(request) as response:
             assert (response.status, await response.read(100)) == (200, b"hello")
 
 
@@ -221,18 +223,18 @@ async def test_a_body_that_came_compressed_unasked_is_read(encoding, pack):
 @real_time
 async def test_a_decompression_bomb_comes_in_bounded_pieces():
     bomb = zlib.compress(bytes(50_000_000), 9)
-    async with peer(says(sized(bomb, "200 OK", "content-encoding: gzip"))) as one, client_of() as client:
-        async with client.stream(get(one.url)) as response:
-            sizes = [len(data) async for data in response.bytes()]
+    packed = says(sized(bomb, "200 OK", "content-encoding: gzip"))
+    async with peer(packed) as one, client_of() as client, client.stream(get(one.url)) as response:
+        sizes = [len(data) async for data in response.bytes()]
     assert sum(sizes) == 50_000_000
     assert max(sizes) <= 256 * 1024
 
 
 @real_time
 async def test_a_whole_body_can_be_read_up_to_a_limit():
-    async with peer(says(sized(b"x" * 1000, "500 Oh"))) as one, client_of() as client:
-        async with client.stream(get(one.url)) as response:
-            assert await response.read(10) == b"x" * 10
+    long = says(sized(b"x" * 1000, "500 Oh"))
+    async with peer(long) as one, client_of() as client, client.stream(get(one.url)) as response:
+        assert await response.read(10) == b"x" * 10
 
 
 @virtual_time

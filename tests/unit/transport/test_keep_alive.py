@@ -5,8 +5,22 @@ import asyncio
 import pytest
 
 from headway.transport import Cause, HttpClient, HttpRequest, TransportFailed, Trust
-from support.peers import CERTIFICATE, CHUNKED, EVENTS, LAST_CHUNK, Leftovers, Talk, answer, chunk, peer, real_time
-from support.peers import says, sized, virtual_time
+from support.peers import (
+    CERTIFICATE,
+    CHUNKED,
+    EVENTS,
+    LAST_CHUNK,
+    Leftovers,
+    Talk,
+    answer,
+    chunk,
+    eventually,
+    peer,
+    real_time,
+    says,
+    sized,
+    virtual_time,
+)
 
 both = pytest.mark.parametrize("tls", [False, True], ids=["plain", "tls"])
 
@@ -18,12 +32,6 @@ def client_of(**kwargs) -> HttpClient:
 async def ask(client: HttpClient, url: str) -> bytes:
     async with client.stream(HttpRequest("POST", url, body=b"{}")) as response:
         return b"".join([data async for data in response.bytes()])
-
-
-async def until(condition) -> None:
-    async with asyncio.timeout(1):
-        while not condition():
-            await asyncio.sleep(0.001)
 
 
 @both
@@ -48,7 +56,7 @@ async def test_a_connection_that_the_peer_closed_meanwhile_is_dropped_at_once(tl
     async with peer(says(sized(b"hello")), tls=tls) as one, client_of() as client:
         left = Leftovers(one)
         assert await ask(client, one.url) == b"hello"
-        await until(lambda: not len(client.idle))
+        await eventually(lambda: not len(client.idle))
         await left.none_within()
         assert await ask(client, one.url) == b"hello"
         assert one.accepted == 2
@@ -122,10 +130,27 @@ async def test_a_connection_that_cannot_be_trusted_is_not_used_again(said):
 
     async with peer(script) as one, client_of() as client:
         assert await ask(client, one.url) == b"hello"
-        await until(lambda: not len(client.idle))
+        await eventually(lambda: not len(client.idle))
         await one.saw_farewells(1)
         assert await ask(client, one.url) == b"hello"
         assert one.accepted == 2
+
+
+@real_time
+async def test_a_connection_on_which_something_comes_unasked_is_dropped():
+    async def time_out(talk: Talk) -> None:
+        await talk.request()
+        await talk.send(sized(b"hello"))
+        await asyncio.sleep(0.02)
+        await talk.send(sized(b"", "408 Request Timeout"))
+        await talk.gone()
+
+    async with peer(time_out) as one, client_of() as client:
+        assert await ask(client, one.url) == b"hello"
+        assert len(client.idle) == 1
+        await one.saw_farewells(1)
+        assert len(client.idle) == 0
+        assert await ask(client, one.url) == b"hello"
 
 
 @real_time

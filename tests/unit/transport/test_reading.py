@@ -158,8 +158,15 @@ def test_interim_answers_without_an_end_are_bounded():
 
 
 def test_headers_are_found_by_any_spelling_and_kept_in_order():
-    head = b"HTTP/1.1 429 No\r\nRetry-After: 3\r\nset-cookie: a\r\nSet-Cookie: b\r\nx-odd: caf\xe9\r\ncontent-length: 0\r\n\r\n"
-    headers = read(head)[0].headers
+    lines = [
+        b"HTTP/1.1 429 No",
+        b"Retry-After: 3",
+        b"set-cookie: a",
+        b"Set-Cookie: b",
+        b"x-odd: caf\xe9",
+        b"content-length: 0",
+    ]
+    headers = read(b"\r\n".join([*lines, b"", b""]))[0].headers
     assert headers.get("retry-after") == headers.get("RETRY-AFTER") == "3"
     assert headers.get_all("Set-Cookie") == ("a", "b")
     assert headers.get("absent", "none") == "none"

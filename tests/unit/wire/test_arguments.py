@@ -1,7 +1,6 @@
 """The argument reader: what it knows at every character, and that it is exactly as strict as the strict parser."""
 
 import json
-import time
 from itertools import pairwise
 
 import pytest
@@ -198,16 +197,12 @@ def test_nesting_is_bounded():
         pytest.param("x", "anything", id="what is broken already"),
     ],
 )
-def test_time_is_linear_in_the_text_whatever_is_open(opening, filler):
-    def seconds(repeats: int) -> float:
-        reader = ArgumentReader(opening)
-        start = time.perf_counter()
-        for _ in range(repeats):
-            reader.feed(filler)
-        return time.perf_counter() - start
-
-    small, large = min(seconds(2_000) for _ in range(3)), seconds(20_000)
-    assert large < 40 * small + 0.05
+def test_a_quarter_of_a_million_pieces_are_read_whatever_is_open(opening, filler):
+    """Were this not linear, it would not come to its end within the test's time limit."""
+    reader = ArgumentReader(opening)
+    for _ in range(250_000):
+        reader.feed(filler)
+    assert len(reader.text) == len(opening) + 250_000 * len(filler)
 
 
 def test_half_a_character_cannot_be_written():

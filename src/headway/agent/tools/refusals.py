@@ -15,6 +15,10 @@ class ToolError(HeadwayError):
     """A tool could not do what it was asked; its text goes to the model."""
 
 
+class NotThere(ToolError):
+    """A path at which there is nothing."""
+
+
 class PathRefused(ToolError):
     """A path that no tool goes to, whatever stands there."""
 
@@ -61,5 +65,7 @@ def in_words(path: str) -> Iterator[None]:
     """Turn what the system refuses into a `ToolError` about a path."""
     try:
         yield
+    except FileNotFoundError as error:
+        raise NotThere(words_for(error, path)) from error
     except OSError as error:
         raise ToolError(words_for(error, path)) from error

@@ -64,15 +64,15 @@ class ReusedIndexes(_OddCalls, frozen=True, kw_only=True):
 
 
 class NameTwice(_OddCalls, frozen=True, kw_only=True):
-    """Say the name of the tool again with every piece of its arguments."""
+    """Say the id and the name of a call again with every piece of its arguments."""
 
     wires: ClassVar[frozenset[WireName]] = frozenset({"chat"})
 
     def retell(self, scene: Scene) -> Play | None:
-        """Add the name to the pieces."""
-        names = {e.call: e.name for beat in scene.play if isinstance(e := event_of(beat), CallOpened)}
+        """Add the names to the pieces."""
+        calls = {e.call: e for beat in scene.play if isinstance(e := event_of(beat), CallOpened)}
         return [
-            changed(beat, _in_function(name=names[e.call])) if isinstance(e := event_of(beat), CallArguments) else beat
+            changed(beat, _named(calls[e.call])) if isinstance(e := event_of(beat), CallArguments) else beat
             for beat in scene.play
         ]
 
@@ -151,6 +151,18 @@ def _indexed(index: int | None) -> Change:
             calls = choice["delta"].get("tool_calls")
             if calls:
                 choice["delta"]["tool_calls"] = [put(call, "index") for call in calls]
+        return value
+
+    return change
+
+
+def _named(opened: CallOpened) -> Change:
+    """Return a change that says again which call a piece belongs to."""
+
+    def change(value: dict[str, Any]) -> dict[str, Any]:
+        for call in value["choices"][0]["delta"]["tool_calls"]:
+            call["id"] = opened.id
+            call["function"]["name"] = opened.name
         return value
 
     return change

@@ -1,10 +1,11 @@
 """Connections that end before the reply does, each in its own way, and some that end in an odd way after it."""
 
+from collections.abc import Callable
 from typing import Literal
 
 from msgspec.structs import replace
 
-from headway.events import CallOpened, Event, StreamEnded, StreamOpened
+from headway.events import CallOpened, StreamEnded, StreamOpened
 from headway.sim.fault import Fault
 from headway.sim.place import At
 from headway.sim.play import DELTAS, Beat, Bytes, Finish, HangUp, Head, Play, Reset, Torn, delta_of, event_of
@@ -57,9 +58,8 @@ class TruncatedChunk(Fault, frozen=True, kw_only=True):
         halves = self.split(scene)
         if halves is None:
             return None
-        before, rest = halves
-        frame = _next_frame(rest, scene)
-        return None if frame is None else [*before, Torn(frame, lambda data: len(data) // 2, in_chunk=True), HangUp()]
+        torn = _torn(*halves, scene, lambda data: len(data) // 2, in_chunk=True)
+        return None if torn is None else [*torn, HangUp()]
 
 
 class CutUtf8(Fault, frozen=True, kw_only=True):
@@ -76,8 +76,8 @@ class CutUtf8(Fault, frozen=True, kw_only=True):
         found = next((i for i, b in enumerate(rest) if (delta := delta_of(b)) and not delta.text.isascii()), None)
         if found is None:
             return None
-        frame = _next_frame(rest[found:], scene)
-        return None if frame is None else [*before, *rest[:found], Torn(frame, _inside_character), Finish()]
+        torn = _torn([*before, *rest[:found]], rest[found:], scene, _inside_character)
+        return None if torn is None else [*torn, Finish()]
 
 
 class LateBytes(Fault, frozen=True, kw_only=True):
@@ -111,10 +111,16 @@ def _closing(beat: Beat) -> Beat:
     return replace(beat, headers=(*beat.headers, ("connection", "close"))) if isinstance(beat, Head) else beat
 
 
-def _next_frame(rest: Play, scene: Scene) -> Event | None:
-    """Return the event that brings the next bytes; a reply that does not stream has bytes only at its end."""
+def _torn(
+    before: Play, rest: Play, scene: Scene, keep: Callable[[bytes], int], *, in_chunk: bool = False
+) -> Play | None:
+    """Return the play up to the next frame, which is torn; a reply that does not stream has bytes only at its end."""
     spoken = (StreamOpened, CallOpened, StreamEnded, *DELTAS) if scene.request.stream else (StreamEnded,)
-    return next((event for beat in rest if isinstance(event := event_of(beat), spoken)), None)
+    for i, beat in enumerate(rest):
+        event = event_of(beat)
+        if isinstance(event, spoken):
+            return [*before, *rest[:i], Torn(event, keep, in_chunk)]
+    return None
 
 
 def _inside_character(data: bytes) -> int:

@@ -130,11 +130,11 @@ def _write_result(result: ToolResult) -> dict[str, Any]:
 
 
 def _content(raw: dict[str, Any], parts: list[ContentPart], *, joint: str, nothing: str | None) -> dict[str, Any]:
-    """Return the `content` field; an absent, null or empty one that was read stays as it was."""
+    """Return the `content` field; an absent or null one that was read stays so, an empty list is refused and is not."""
     if parts:
         return {"content": write_content(parts, joint)}
-    if raw and raw.get("content") in (None, []):
-        return {"content": raw["content"]} if "content" in raw else {}
+    if raw and raw.get("content") is None:
+        return {"content": None} if "content" in raw else {}
     return {"content": nothing}
 
 

@@ -125,7 +125,8 @@ def _write_words(part: Text | Refusal, field: str, text: str, *, spoken: bool) -
     """Write words as the kind that this place takes; what was read in another kind of place is written anew."""
     kind = field if field == "refusal" else "output_text" if spoken else "input_text"
     raw = own(part.raw)
-    if raw and (spoken or raw.get("type") != "output_text"):
+    strange = "input_text" if spoken else "output_text"
+    if raw and raw.get("type") != strange:
         return {**raw, "type": raw.get("type") or kind, field: text}
     if kind == "output_text":
         return {"type": kind, "text": text, "annotations": []}

@@ -1,0 +1,193 @@
+"""One SQLite file, opened, brought up to date, and guarded: errors leave here in words for people.
+
+Only apsw, which brings its own SQLite, ever opens the file: two builds of SQLite on one WAL file can damage it. Writes
+have two paces. Durable ones are synced to the disk and may wait for others. Deltas are handed to the operating system,
+wait for nobody, and leave checkpoints to the next durable write; so they may be made on an event loop.
+"""
+
+import os
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from importlib import resources
+from pathlib import Path
+from typing import TypeAlias
+
+import apsw
+
+from headway.store.errors import StoreFailed, Trouble, from_system
+
+APPLICATION_ID = 0x48445759
+"""What tells our files from those of other programs: HDWY."""
+PATIENCE_MS = 5000
+CHECKPOINT_PAGES = 1000
+_CROWDED_BYTES = 1 << 16
+
+Job: TypeAlias = Callable[[apsw.Connection], None]
+
+_BY_KIND: tuple[tuple[type[apsw.Error], Trouble], ...] = (
+    (apsw.FullError, Trouble.DISK_FULL),
+    (apsw.ReadOnlyError, Trouble.READ_ONLY),
+    (apsw.PermissionsError, Trouble.READ_ONLY),
+    (apsw.AuthError, Trouble.READ_ONLY),
+    (apsw.CantOpenError, Trouble.NO_PLACE),
+    (apsw.CorruptError, Trouble.DAMAGED),
+    (apsw.NotADBError, Trouble.NOT_OURS),
+    (apsw.BusyError, Trouble.BUSY),
+    (apsw.LockedError, Trouble.BUSY),
+    (apsw.ProtocolError, Trouble.BUSY),
+    (apsw.ConstraintError, Trouble.OVERTAKEN),
+)
+
+
+@contextmanager
+def in_plain_words(path: Path) -> Iterator[None]:
+    """Turn what SQLite and the system say into `StoreFailed`."""
+    try:
+        yield
+    except apsw.Error as error:
+        trouble = next((trouble for kind, trouble in _BY_KIND if isinstance(error, kind)), Trouble.DISK_FAULT)
+        if trouble is Trouble.DISK_FAULT and _is_crowded(path):
+            trouble = Trouble.DISK_FULL  # the file of the WAL's index cannot say it better
+        raise StoreFailed(trouble, path, str(error)) from error
+    except OSError as error:
+        raise from_system(error, path) from error
+
+
+class Database:
+    """The file, with one connection to write by. Threads may share it; each read has a connection of its own."""
+
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        """Open the file; make it, and its folder, if it is not there and may be written."""
+        self.path = path.absolute()
+        self._guard = threading.Lock()
+        self._pace: bool | None = None
+        with in_plain_words(self.path):
+            self._db = None if read_only else _open_to_write(self.path)
+            self._has_wal = self._db is not None and self._db.pragma("journal_mode") == "wal"
+        if read_only:
+            with self.reading() as db:
+                _check_version(db, self.path)
+
+    def write(self, job: Job, *, durable: bool = True) -> None:
+        """Do a job in a transaction, after whatever is being written now."""
+        with self._guard, in_plain_words(self.path):
+            self._do(job, durable=durable)
+
+    def try_write(self, job: Job) -> bool:
+        """Do a job in a transaction of deltas if nobody is writing now; say whether it was done."""
+        if not self._guard.acquire(blocking=False):
+            return False
+        try:
+            with in_plain_words(self.path):
+                self._do(job, durable=False)
+        except StoreFailed as failed:
+            if failed.trouble is Trouble.BUSY:
+                return False
+            raise
+        finally:
+            self._guard.release()
+        return True
+
+    def forget_log(self) -> None:
+        """Let nothing that was deleted stay in the log, unless somebody still reads it there."""
+        with self._guard, in_plain_words(self.path), suppress(apsw.BusyError):
+            if self._db is not None:
+                self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+
+    @contextmanager
+    def reading(self) -> Iterator[apsw.Connection]:
+        """Give a connection that sees the file as it is at its first read."""
+        with in_plain_words(self.path):
+            db = _open_to_read(self.path)
+            try:
+                yield db
+            finally:
+                db.close()
+
+    def close(self) -> None:
+        """Close the file; the last one to do so leaves no log beside it."""
+        with self._guard, in_plain_words(self.path):
+            if self._db is not None:
+                self._db.close()
+
+    def _do(self, job: Job, *, durable: bool) -> None:
+        if self._db is None:
+            raise StoreFailed(Trouble.READ_ONLY, self.path, "it was opened only to be read")
+        if self._pace is not durable:
+            self._db.pragma("synchronous", "full" if durable or not self._has_wal else "normal")
+            self._db.wal_autocheckpoint(CHECKPOINT_PAGES if durable else 0)
+            self._db.set_busy_timeout(PATIENCE_MS if durable else 0)
+            self._pace = durable
+        with self._db:
+            job(self._db)
+
+
+def _open_to_write(path: Path) -> apsw.Connection:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # Conversations are private; SQLite gives its other files the rights of this one. If it is there already, it must
+    # not be opened here: closing it would drop the locks that SQLite holds on it.
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
+    db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    db.set_busy_timeout(PATIENCE_MS)
+    db.transaction_mode = "IMMEDIATE"
+    _check_version(db, path)
+    if db.readonly("main"):
+        raise StoreFailed(Trouble.READ_ONLY, path)
+    db.pragma("journal_mode", "wal")
+    db.pragma("secure_delete", True)
+    _migrate(db)
+    return db
+
+
+def _open_to_read(path: Path) -> apsw.Connection:
+    db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    db.set_busy_timeout(PATIENCE_MS)
+    try:
+        db.execute("select count(*) from sqlite_schema").get  # noqa: B018  # the first read is what opens the log
+    except (apsw.CantOpenError, apsw.ReadOnlyError):
+        log = path.with_name(f"{path.name}-wal")
+        if log.exists() and log.stat().st_size:
+            raise  # what is in the log would not be seen
+        # Nobody can write where no log can be made: the file alone is all there is.
+        uri = f"{path.as_uri()}?immutable=1"
+        return apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+    return db
+
+
+def _migrations() -> list[str]:
+    """Return the SQL that leads from each version to the next, in order."""
+    folder = resources.files("headway.store").joinpath("schema")
+    files = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name)
+    return [file.read_text(encoding="utf-8") for file in files]
+
+
+def _check_version(db: apsw.Connection, path: Path) -> None:
+    """Refuse a file that is not ours or that is newer than we are, before anything in it is touched."""
+    version, owner = db.pragma("user_version"), db.pragma("application_id")
+    if owner != APPLICATION_ID and db.execute("select count(*) from sqlite_schema").get:
+        raise StoreFailed(Trouble.NOT_OURS, path, "it is the database of another program")
+    known = len(_migrations())
+    if version > known:
+        raise StoreFailed(Trouble.TOO_NEW, path, f"its version is {version}, and this Headway knows up to {known}")
+
+
+def _migrate(db: apsw.Connection) -> None:
+    """Bring the file up to date, wholly or not at all; another process may be doing the same."""
+    migrations = _migrations()
+    if db.pragma("user_version") == len(migrations):
+        return
+    with db:
+        for version, sql in enumerate(migrations[db.pragma("user_version") :], db.pragma("user_version") + 1):
+            db.execute(sql)
+            db.pragma("user_version", version)
+        db.pragma("application_id", APPLICATION_ID)
+
+
+def _is_crowded(path: Path) -> bool:
+    try:
+        return shutil.disk_usage(path.parent).free < _CROWDED_BYTES
+    except OSError:
+        return False

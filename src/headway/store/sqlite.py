@@ -1,0 +1,168 @@
+"""Sessions in one SQLite file: the journal is a table whose rows are added and never changed."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from weakref import WeakSet
+
+import apsw
+
+from headway.store.database import Database
+from headway.store.journal import (
+    Heading,
+    SessionInfo,
+    already_there,
+    heading_after,
+    in_order,
+    no_such_session,
+    whole_journal,
+)
+from headway.store.locks import SessionLock
+from headway.store.rows import Row
+
+_INSERT = "insert into event (session, seq, at, kind, body) values (?, ?, ?, ?, ?)"
+_HEADING = "select workspace, created_at, title, opening from session where id = ?"
+_LIST = """
+  select id, workspace, created_at, title, opening,
+    (select at from event where session = id order by seq desc limit 1) as updated_at,
+    (select max(seq) from event where session = id)
+  from session order by updated_at desc, id desc
+"""
+
+
+class SqliteStore:
+    """A `SessionStore` in a file. `read_only` opens what can be opened, for lists and exports, and changes nothing."""
+
+    blocks = True
+
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        """Open the store; make it if it is not there."""
+        self._database = Database(path, read_only=read_only)
+        self._locks = self.path.with_name(f".{self.path.name}.locks")
+        self._held: WeakSet[SessionLock] = WeakSet()
+
+    @property
+    def path(self) -> Path:
+        """Return where the file is."""
+        return self._database.path
+
+    def create(self, session: str, rows: Iterable[Row]) -> None:
+        """Make a session that has these rows."""
+
+        def insert(db: apsw.Connection) -> None:
+            if db.execute(_HEADING, (session,)).fetchone():
+                raise already_there(session)
+            heading = Heading()
+            for row in whole_journal(session, rows):
+                heading = heading_after(heading, (row,))
+                db.execute(_INSERT, (session, row.seq, row.at, row.kind, row.body))
+            columns = (session, heading.workspace, heading.created_at, heading.title, heading.opening)
+            db.execute("insert into session values (?, ?, ?, ?, ?)", columns)
+
+        self._database.write(insert)
+
+    def open(self, session: str) -> "SqliteJournal":
+        """Become the writer of a session."""
+        self._heading(session)
+        with ExitStack() as undo:
+            lock = SessionLock(self._locks, session)
+            undo.callback(lock.release)
+            journal = SqliteJournal(self._database, session, self._heading(session), lock)
+            undo.pop_all()
+        self._held.add(lock)
+        return journal
+
+    def read(self, session: str) -> Iterator[Row]:
+        """Give the rows of a session as they are now."""
+        self._heading(session)
+        return self._rows(session)
+
+    def sessions(self) -> tuple[SessionInfo, ...]:
+        """Return all sessions, the one written to last first."""
+        with self._database.reading() as db:
+            return tuple(
+                SessionInfo(name, Heading(*heading), updated_at, records)
+                for name, *heading, updated_at, records in db.execute(_LIST)
+            )
+
+    def delete(self, session: str) -> None:
+        """Remove a session for good."""
+
+        def remove(db: apsw.Connection) -> None:
+            db.execute("delete from session where id = ?", (session,))
+            db.execute("delete from event where session = ?", (session,))
+
+        self._heading(session)
+        lock = SessionLock(self._locks, session)
+        try:
+            self._database.write(remove)
+            self._database.forget_log()
+        finally:
+            lock.release()
+
+    def check(self) -> tuple[str, ...]:
+        """Look at every page of the file; return what is wrong with it, which should be nothing."""
+        with self._database.reading() as db:
+            found = (str(line) for (line,) in db.execute("pragma integrity_check"))
+            return tuple(line for line in found if line != "ok")
+
+    def close(self) -> None:
+        """Close the file, and the journals that are still open."""
+        for lock in tuple(self._held):
+            lock.release()
+        self._database.close()
+
+    def _heading(self, session: str) -> Heading:
+        with self._database.reading() as db:
+            found = db.execute(_HEADING, (session,)).fetchone()
+        if found is None:
+            raise no_such_session(session)
+        return Heading(*found)
+
+    def _rows(self, session: str) -> Iterator[Row]:
+        query = "select seq, at, kind, body from event where session = ? order by seq"
+        with self._database.reading() as db:
+            for row in db.execute(query, (session,)):
+                yield Row(*row)
+
+
+class SqliteJournal:
+    """The `Journal` of one session in the file."""
+
+    def __init__(self, database: Database, session: str, heading: Heading, lock: SessionLock) -> None:
+        """Go on behind the last row."""
+        self.session = session
+        self._database, self._heading, self._lock = database, heading, lock
+        with database.reading() as db:
+            self._last: int = db.execute("select max(seq) from event where session = ?", (session,)).get or 0
+
+    @property
+    def last(self) -> int:
+        """Return the number of the last row that is written."""
+        return self._last
+
+    def append(self, rows: Sequence[Row], *, durable: bool = True) -> None:
+        """Write rows, all or none."""
+        if rows:
+            heading = heading_after(self._heading, rows)
+            self._database.write(lambda db: self._insert(db, rows, heading), durable=durable)
+            self._last, self._heading = rows[-1].seq, heading
+
+    def try_append(self, rows: Sequence[Row]) -> bool:
+        """Write rows as deltas, without waiting for anybody."""
+        heading = heading_after(self._heading, rows)
+        done = self._database.try_write(lambda db: self._insert(db, rows, heading))
+        if done and rows:
+            self._last, self._heading = rows[-1].seq, heading
+        return done
+
+    def close(self) -> None:
+        """Let others write."""
+        self._lock.release()
+
+    def _insert(self, db: apsw.Connection, rows: Sequence[Row], heading: Heading) -> None:
+        numbered = in_order(rows, self._last)
+        db.executemany(_INSERT, ((self.session, row.seq, row.at, row.kind, row.body) for row in numbered))
+        if heading != self._heading:
+            words = (heading.title, heading.opening, self.session)
+            db.execute("update session set title = ?, opening = ? where id = ?", words)
