@@ -145,7 +145,9 @@ def _denied(rules: tuple[Rule, ...], call: ToolCall, command: Command | None) ->
         if not fnmatchcase(call.name, one.tool) or (command is None and one.prefix and one.tool != call.name):
             continue
         if not one.prefix or (command is not None and command.mentions(one.prefix)):
-            return Deny(f"The rule `{one}` denies this. Do not try to get around it; find another way, or ask the user.")
+            return Deny(
+                f"The rule `{one}` denies this. Do not try to get around it; find another way, or ask the user."
+            )
         if command is None or command.hidden:
             why = command.hidden if command is not None else "it names no command"
             unsure = Ask(f"`{one}` is denied, and whether this does it cannot be told: {why}")

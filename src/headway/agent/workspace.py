@@ -43,6 +43,7 @@ class Folder(Struct, frozen=True):
     """A directory to look into: held open by its number, or a path where the platform holds none open."""
 
     handle: int | str
+    root: Path
     parts: tuple[str, ...]
 
 
@@ -88,11 +89,11 @@ class Workspace:
         """Hold the directory that a path means, until the block ends."""
         with self.spot(path) as spot:
             if spot.directory is None:
-                yield Folder(spot.name, spot.parts)
+                yield Folder(spot.name, spot.root, spot.parts)
                 return
             handle = os.open(spot.name, _DIRECTORY, dir_fd=spot.directory)
             try:
-                yield Folder(handle, spot.parts)
+                yield Folder(handle, spot.root, spot.parts)
             finally:
                 os.close(handle)
 

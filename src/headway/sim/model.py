@@ -101,19 +101,22 @@ def _piece(text: str, size: int) -> str:
 
 def _rest_of_draft(step: Call | WriteFile, wish: DraftWish, habits: Habits) -> Calling | None:
     """Send what is missing of a draft; None if it is no draft of this step's call."""
-    field = step.content_as if isinstance(step, WriteFile) else wish.field
     whole = _arguments(step)
+    if wish.wants_fields:
+        missing = {name: value for name, value in whole.items() if name not in wish.complete}
+        return Calling("continue_draft", {"draft": wish.id, "offset": 0, "rest": "", "more": missing})
+    field = step.content_as if isinstance(step, WriteFile) else wish.field
     text = whole.get(field)
     if not isinstance(text, str):
         return None
-    names = list(whole)
-    more = {name: whole[name] for name in names[names.index(field) + 1 :]}
     place = _place_of_tail(text, wish)
     begin = max(0, place - habits.overlap)
     offsets = {"honest": wish.offset - (place - begin), "as_told": wish.offset, "wrong": wish.offset + _MISCOUNT}
     offset = offsets[habits.offset] if begin < place else wish.offset
-    arguments = {"draft": wish.id, "offset": max(0, offset), "rest": text[begin:], **({"more": more} if more else {})}
-    return Calling("continue_draft", arguments)
+    names = list(whole)
+    more = {name: whole[name] for name in names[names.index(field) + 1 :]}
+    arguments = {"draft": wish.id, "offset": max(0, offset), "rest": text[begin:]}
+    return Calling("continue_draft", {**arguments, **({"more": more} if more else {})})
 
 
 def _arguments(step: Call | WriteFile) -> dict[str, Any]:

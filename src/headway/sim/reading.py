@@ -27,8 +27,9 @@ _SIZE = re.compile(
 )
 _DRAFT_ID = re.compile(r'draft\W{1,3}"?(?P<id>[\w-]{2,64})"')
 _OFFSET = re.compile(r"offset\W{1,4}(?P<offset>\d[\d,_]*)")
-_FIELD = re.compile(r"characters of `(?P<field>[\w.\[\]]+)`")
-_SHOWN = re.compile(r"^-----\n(?P<shown>.*)\n-----$|end(?:s)? with:\n\n(?P<tail>.*?)\n\n", re.DOTALL | re.MULTILINE)
+_FIELD = re.compile(r"of `(?P<field>[\w.\[\]]+)`", re.IGNORECASE)
+_COMPLETE = re.compile(r"^`(?P<field>\w+)` is complete", re.MULTILINE)
+_SHOWN = re.compile(r"^-----\n(?P<shown>.*)\n-----$", re.DOTALL | re.MULTILINE)
 _GO_ON = re.compile(r"\b(?:go on|continue|pick up|carry on|left off|keep going|next character)\b", re.IGNORECASE)
 
 
@@ -38,7 +39,12 @@ class DraftWish(Struct, frozen=True):
     id: str
     offset: int
     field: str = ""
+    """The field that is open, if its name is told."""
     tail: str = ""
+    complete: tuple[str, ...] = ()
+    """The fields that are told to be complete."""
+    wants_fields: bool = False
+    """Is no text open, so that only fields are missing?"""
 
 
 class Wishes(Struct, frozen=True):
@@ -89,22 +95,35 @@ def _since_assistant(messages: Sequence[Message]) -> Sequence[Message]:
 
 
 def _piece_size(text: str) -> int | None:
+    text = _SHOWN.sub("", text)
     if not _SMALLER.search(text):
         return None
     size = _SIZE.search(text)
     if size is None:
         return 0
-    number = int(re.sub("[,_]", "", size["number"])) * (1_000 if size["kilo"] else 1)
+    number = _number(size["number"]) * (1_000 if size["kilo"] else 1)
     return number * _UNITS.get(size["unit"].lower().removesuffix("s"), 1)
 
 
 def _draft(newest: str, request: ModelRequest) -> DraftWish | None:
-    offset = _OFFSET.search(newest)
-    if "continue_draft" not in newest or offset is None:
+    """Read what is asked about a draft; what is shown of it is no part of the asking."""
+    shown = _SHOWN.search(newest)
+    asking = _SHOWN.sub("", newest)
+    offset = _OFFSET.search(asking)
+    if "continue_draft" not in asking or offset is None:
         return None
     # A correction need not name the draft again: then it is the one that was gone on with before.
-    said = [newest, *(call.arguments for message in reversed(request.messages) for call in message.calls)]
-    named = next((found["id"] for text in said if (found := _DRAFT_ID.search(text))), "")
-    field, shown = _FIELD.search(newest), _SHOWN.search(newest)
-    tail = (shown["shown"] or shown["tail"] or "") if shown else ""
-    return DraftWish(named, int(re.sub("[,_]", "", offset["offset"])), field["field"] if field else "", tail)
+    said = [asking, *(call.arguments for message in reversed(request.messages) for call in message.calls)]
+    field = _FIELD.search(asking)
+    return DraftWish(
+        next((found["id"] for text in said if (found := _DRAFT_ID.search(text))), ""),
+        _number(offset["offset"]),
+        field["field"] if field else "",
+        shown["shown"] if shown else "",
+        tuple(_COMPLETE.findall(asking)),
+        '`rest` ""' in asking,
+    )
+
+
+def _number(digits: str) -> int:
+    return int(re.sub("[,_]", "", digits))

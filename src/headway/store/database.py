@@ -1,15 +1,15 @@
 """One SQLite file, opened, brought up to date, and guarded: errors leave here in words for people.
 
-Only apsw, which brings its own SQLite, ever opens the file: two builds of SQLite on one WAL file can damage it. Writes
-have two paces. Durable ones are synced to the disk and may wait for others. Deltas are handed to the operating system,
-wait for nobody, and leave checkpoints to the next durable write; so they may be made on an event loop.
+Only apsw, which brings its own SQLite, ever opens the file: two builds of SQLite on one WAL file can damage it.
 """
 
 import os
 import shutil
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from enum import Enum
 from importlib import resources
 from pathlib import Path
 from typing import TypeAlias
@@ -23,6 +23,9 @@ APPLICATION_ID = 0x48445759
 PATIENCE_MS = 5000
 CHECKPOINT_PAGES = 1000
 _CROWDED_BYTES = 1 << 16
+_VERSION = """
+  select user_version, application_id, (select count(*) from sqlite_schema) from pragma_user_version, pragma_application_id
+"""
 
 Job: TypeAlias = Callable[[apsw.Connection], None]
 
@@ -39,6 +42,17 @@ _BY_KIND: tuple[tuple[type[apsw.Error], Trouble], ...] = (
     (apsw.ProtocolError, Trouble.BUSY),
     (apsw.ConstraintError, Trouble.OVERTAKEN),
 )
+
+
+class Pace(Enum):
+    """How a write goes about it."""
+
+    DURABLE = "durable"
+    """It is on the disk when it is done, whatever happens to the power."""
+    SAVED = "saved"
+    """It is the operating system's when it is done, whatever happens to the process."""
+    AT_ONCE = "at_once"
+    """So too, but it waits for nobody, and leaves checkpoints to others: it may be made on an event loop."""
 
 
 @contextmanager
@@ -62,7 +76,7 @@ class Database:
         """Open the file; make it, and its folder, if it is not there and may be written."""
         self.path = path.absolute()
         self._guard = threading.Lock()
-        self._pace: bool | None = None
+        self._pace: Pace | None = None
         with in_plain_words(self.path):
             self._db = None if read_only else _open_to_write(self.path)
             self._has_wal = self._db is not None and self._db.pragma("journal_mode") == "wal"
@@ -70,18 +84,24 @@ class Database:
             with self.reading() as db:
                 _check_version(db, self.path)
 
-    def write(self, job: Job, *, durable: bool = True) -> None:
+    def to_write(self) -> apsw.Connection:
+        """Return the connection to write by, or refuse: the file may be open only to be read."""
+        if self._db is None:
+            raise StoreFailed(Trouble.READ_ONLY, self.path, "it was opened only to be read")
+        return self._db
+
+    def write(self, job: Job, pace: Pace = Pace.DURABLE) -> None:
         """Do a job in a transaction, after whatever is being written now."""
         with self._guard, in_plain_words(self.path):
-            self._do(job, durable=durable)
+            self._do(job, pace)
 
     def try_write(self, job: Job) -> bool:
-        """Do a job in a transaction of deltas if nobody is writing now; say whether it was done."""
+        """Do a job in a transaction at once, if nobody is writing now; say whether it was done."""
         if not self._guard.acquire(blocking=False):
             return False
         try:
             with in_plain_words(self.path):
-                self._do(job, durable=False)
+                self._do(job, Pace.AT_ONCE)
         except StoreFailed as failed:
             if failed.trouble is Trouble.BUSY:
                 return False
@@ -93,8 +113,7 @@ class Database:
     def forget_log(self) -> None:
         """Let nothing that was deleted stay in the log, unless somebody still reads it there."""
         with self._guard, in_plain_words(self.path), suppress(apsw.BusyError):
-            if self._db is not None:
-                self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            self.to_write().wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
     @contextmanager
     def reading(self) -> Iterator[apsw.Connection]:
@@ -112,16 +131,15 @@ class Database:
             if self._db is not None:
                 self._db.close()
 
-    def _do(self, job: Job, *, durable: bool) -> None:
-        if self._db is None:
-            raise StoreFailed(Trouble.READ_ONLY, self.path, "it was opened only to be read")
-        if self._pace is not durable:
-            self._db.pragma("synchronous", "full" if durable or not self._has_wal else "normal")
-            self._db.wal_autocheckpoint(CHECKPOINT_PAGES if durable else 0)
-            self._db.set_busy_timeout(PATIENCE_MS if durable else 0)
-            self._pace = durable
-        with self._db:
-            job(self._db)
+    def _do(self, job: Job, pace: Pace) -> None:
+        db = self.to_write()
+        if self._pace is not pace:
+            db.pragma("synchronous", "full" if pace is Pace.DURABLE or not self._has_wal else "normal")
+            db.wal_autocheckpoint(0 if pace is Pace.AT_ONCE else CHECKPOINT_PAGES)
+            db.set_busy_timeout(0 if pace is Pace.AT_ONCE else PATIENCE_MS)
+            self._pace = pace
+        with db:
+            job(db)
 
 
 def _open_to_write(path: Path) -> apsw.Connection:
@@ -136,10 +154,24 @@ def _open_to_write(path: Path) -> apsw.Connection:
     _check_version(db, path)
     if db.readonly("main"):
         raise StoreFailed(Trouble.READ_ONLY, path)
-    db.pragma("journal_mode", "wal")
+    _switch_to_wal(db)
     db.pragma("secure_delete", True)
     _migrate(db)
     return db
+
+
+def _switch_to_wal(db: apsw.Connection) -> None:
+    """Switch the file, once in its life, to a write-ahead log. SQLite does not wait for others here by itself."""
+    deadline = time.monotonic() + PATIENCE_MS / 1000
+    while True:
+        try:
+            db.pragma("journal_mode", "wal")
+        except apsw.BusyError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.005)
+        else:
+            return
 
 
 def _open_to_read(path: Path) -> apsw.Connection:
@@ -166,8 +198,8 @@ def _migrations() -> list[str]:
 
 def _check_version(db: apsw.Connection, path: Path) -> None:
     """Refuse a file that is not ours or that is newer than we are, before anything in it is touched."""
-    version, owner = db.pragma("user_version"), db.pragma("application_id")
-    if owner != APPLICATION_ID and db.execute("select count(*) from sqlite_schema").get:
+    version, owner, tables = db.execute(_VERSION).get  # in one look: another process may be making the file
+    if owner != APPLICATION_ID and tables:
         raise StoreFailed(Trouble.NOT_OURS, path, "it is the database of another program")
     known = len(_migrations())
     if version > known:

@@ -39,7 +39,7 @@ _ELSEWHERE = "or let `url` in the `[store]` part of headway.toml point to anothe
 _WORDS = {
     Trouble.READ_ONLY: _Words(
         "{path} cannot be written to",
-        "What it holds is unchanged and can be read",
+        "Nothing was changed, and what is there can be read",
         f"Make the file and its folder writable, {_ELSEWHERE}",
     ),
     Trouble.DISK_FULL: _Words(
@@ -50,7 +50,7 @@ _WORDS = {
     Trouble.NO_PLACE: _Words(
         "{path} cannot be opened or made",
         "Nothing was changed",
-        f"Make its folder, {_ELSEWHERE}",
+        f"Make sure that its folder exists and that it names a file, {_ELSEWHERE}",
     ),
     Trouble.DAMAGED: _Words(
         "{path} is damaged",
@@ -100,11 +100,18 @@ class StoreFailed(HeadwayError):
         super().__init__(trouble, path, detail, owner)
 
     def __str__(self) -> str:
-        words, path = _WORDS[self.trouble], self.path
-        folder = path.parent / "damaged"
-        move = f"mkdir -p {shlex.quote(str(folder))} && mv {shlex.quote(str(path))}* {shlex.quote(str(folder))}/"
+        words = _WORDS[self.trouble]
         detail = f" ({self.detail})" if self.detail else ""
-        return f"{words.happened.format(path=path)}{detail}. {words.kept}. {words.advice.format(move=move)}."
+        advice = words.advice.format(move=_moving_aside(self.path))
+        return f"{words.happened.format(path=self.path)}{detail}. {words.kept}. {advice}."
+
+
+def _moving_aside(path: Path) -> str:
+    """Return the command that keeps the file, with the log that belongs to it, in another folder."""
+    files = [path, *(path.with_name(f"{path.name}{end}") for end in ("-wal", "-shm"))]
+    there = shlex.join(str(file) for file in files if file.exists()) or shlex.quote(str(path))
+    folder = shlex.quote(str(path.with_name(f"{path.stem}-damaged")))
+    return f"mkdir -p {folder} && mv {there} {folder}"
 
 
 _BY_ERRNO = {

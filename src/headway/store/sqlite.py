@@ -7,7 +7,7 @@ from weakref import WeakSet
 
 import apsw
 
-from headway.store.database import Database
+from headway.store.database import Database, Pace
 from headway.store.journal import (
     Heading,
     SessionInfo,
@@ -63,6 +63,7 @@ class SqliteStore:
 
     def open(self, session: str) -> "SqliteJournal":
         """Become the writer of a session."""
+        self._database.to_write()
         self._heading(session)
         with ExitStack() as undo:
             lock = SessionLock(self._locks, session)
@@ -92,6 +93,7 @@ class SqliteStore:
             db.execute("delete from session where id = ?", (session,))
             db.execute("delete from event where session = ?", (session,))
 
+        self._database.to_write()
         self._heading(session)
         lock = SessionLock(self._locks, session)
         try:
@@ -145,7 +147,8 @@ class SqliteJournal:
         """Write rows, all or none."""
         if rows:
             heading = heading_after(self._heading, rows)
-            self._database.write(lambda db: self._insert(db, rows, heading), durable=durable)
+            pace = Pace.DURABLE if durable else Pace.SAVED
+            self._database.write(lambda db: self._insert(db, rows, heading), pace)
             self._last, self._heading = rows[-1].seq, heading
 
     def try_append(self, rows: Sequence[Row]) -> bool:

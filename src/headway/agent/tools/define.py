@@ -133,5 +133,7 @@ def _content(returned: Any) -> Content:
         return returned
     if isinstance(returned, Text | Image | Document | Opaque):
         return (returned,)
-    is_parts = isinstance(returned, tuple) and all(isinstance(one, Text | Image | Document | Opaque) for one in returned)
+    is_parts = isinstance(returned, tuple) and all(
+        isinstance(one, Text | Image | Document | Opaque) for one in returned
+    )
     return returned if is_parts and returned else encode_text(returned)

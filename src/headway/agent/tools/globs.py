@@ -44,9 +44,11 @@ def _forms(pattern: str) -> list[str]:
         spread: list[str] = []
         for form in forms:
             found = _BRACES.search(form)
-            spread += [form] if found is None else [
-                form[: found.start()] + choice + form[found.end() :] for choice in found[1].split(",")
-            ]
+            spread += (
+                [form]
+                if found is None
+                else [form[: found.start()] + choice + form[found.end() :] for choice in found[1].split(",")]
+            )
         if len(spread) > MOST_FORMS:
             return forms
         forms = spread

@@ -63,7 +63,7 @@ def _part_problem(part: str) -> str:
 
 def _folded(part: str) -> str:
     """Return a name as the most forgiving file system reads it: no case, no invisible characters, no stream suffix."""
-    plain = unicodedata.normalize("NFKC", part.split(":")[0]).casefold()
+    plain = unicodedata.normalize("NFKC", part.split(":", maxsplit=1)[0]).casefold()
     return "".join(one for one in plain if unicodedata.category(one) != "Cf").rstrip(" .")
 
 

@@ -61,7 +61,9 @@ class _Carrying:
 
     def __enter__(self) -> None: ...
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> bool:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
         if error is None:
             return False
         if not isinstance(error, Exception) or isinstance(error, StopIteration):

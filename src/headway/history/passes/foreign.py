@@ -78,7 +78,7 @@ def leave_out_media(entries: Entries, dialect: Dialect, log: Log) -> Entries:
 
 
 def make_results_plain(entries: Entries, dialect: Dialect, log: Log) -> Entries:
-    """Move images and documents out of results that cannot hold them, behind the results; join texts to one."""
+    """Move what is not text out of results that hold only text, behind the results; join texts to one."""
     if dialect.media_in_results and not dialect.text_results_only:
         return entries
     plain: Entries = []
@@ -92,7 +92,7 @@ def make_results_plain(entries: Entries, dialect: Dialect, log: Log) -> Entries:
         media = [part for result in results for part in result.parts if _must_move(part)]
         if media:
             moved, moved_from = [*moved, *media], entry.index
-            log.note(RepairKind.MEDIA_MOVED, entry.index, "moved images and documents out of a result")
+            log.note(RepairKind.MEDIA_MOVED, entry.index, "moved what is not text out of a result, to words after it")
         plain.append(entry.holding(_plain(part, entry.index, dialect, log) for part in entry.message.parts))
     if moved:
         plain.append(Entry(moved_from, Message("user", (Text(FROM_A_RESULT), *moved))))
@@ -113,7 +113,7 @@ def _plain(part: Part, index: int, dialect: Dialect, log: Log) -> Part:
 
 def _must_move(part: ResultPart) -> bool:
     """Say whether a part can stand only beside a result that holds nothing but text; plain text files can be quoted."""
-    return isinstance(part, Image) or (isinstance(part, Document) and part.text is None)
+    return isinstance(part, Image | Opaque) or (isinstance(part, Document) and part.text is None)
 
 
 def _in_words(part: ResultPart) -> ResultPart:

@@ -85,8 +85,8 @@ def media_are_accepted(survey: Survey, dialect: Dialect) -> Iterator[Finding]:
 def results_are_as_plain_as_they_must_be(survey: Survey, dialect: Dialect) -> Iterator[Finding]:
     """No result holds more than the endpoint takes in results: any parts, only texts, or one text."""
     if not dialect.media_in_results or dialect.text_results_only:
-        for index, media in survey.media_inside:
-            yield index, f"a result holds a {_name(type(media))}, which has no place in one"
+        for index, part in (*survey.media_inside, *survey.inside(Opaque)):
+            yield index, f"a result holds a part of the kind {_name(type(part))}, which has no place in one"
     if dialect.text_results_only:
         for index, result in survey.of(ToolResult):
             if not is_one_text(result):

@@ -45,6 +45,7 @@ MONEY: tuple[Row, ...] = (
             ),
             (r"欠费|充值|arrears|arrearage|overdue|good standing|out of (?:extra )?usage",),
             (r"spend(?:ing)?[ -](?:limit|cap)|budget", r"exceed|reach|hit|over|used"),
+            (r"(?:billing|credit) limit", r"exceed|reach|hit|over"),
             (r"specified (?:\w+ )?api usage limit|usage limits? .{0,40}regain access|regain access",),
         ],
         unless=r"rate limit reached|increase your rate limit|free-models-per|thinking|budget_tokens|tokens per",
@@ -72,6 +73,19 @@ MONEY: tuple[Row, ...] = (
         ],
         unless=r"暂未开放|not support(?:ed)? model",
     ),
+    row(
+        K.QUOTA_SPENT,
+        "the limit is lifted only after an hour or more: a window of a plan, whatever it is called",
+        says=[(r"quota|limit|usage|allowance|too many requests",)],
+        unless=r"overload|capacity",
+        waits_from=3600.0,
+    ),
+    row(
+        K.QUOTA_SPENT,
+        "the limit is lifted only after an hour or more: a window of a plan, whatever it is called",
+        status=(420, 429),
+        waits_from=3600.0,
+    ),
 )
 """Money and long quotas. Read before rates: both are called 'quota' and 'limit', often under 429."""
 
@@ -82,11 +96,17 @@ RIGHTS: tuple[Row, ...] = (
         code=r"""\w*model_not_(?:found|exist|supported|available|support)\w*|unknown_model
             |(?:no_such|invalid|unsupported)_model\w*
             |model_(?:decommissioned|deprecated|terms_required|permission\w*|not_found)|deployment_not_found
-            |resource_not_found\w*|operation_not_supported|model_not_allowed""",
+            |resource_not_found\w*|operation_not_supported|model_not_allowed|unsupported_api_for_model""",
         says=[
             (rf"{_MODEL} (?:is |was |has been |are |does |do |or \w+ )?(?:currently )?(?:{_NOT_THERE}|{_GONE})",),
             (rf"(?:{_MISSING}) (?:the |a |any |such |foundation )*models?\b",),
             (r"^model: [\w./:-]+$",),
+            (r"\bmodels?\b", r"only (?:be )?(?:supported|available|accessible|served|used) (?:in|on|at|via|through)\b"),
+            (r"\bmodels?\b", r"\bend[ -]of[ -](?:its )?(?:life|support)\b"),
+            (
+                r"(?:not|n't) (?:work|compatible)|incompatible|cannot be used",
+                r"with the (?:specified|requested|selected|given|chosen) model",
+            ),
             (r"模型", r"不存在|未找到|不可用|下线|暂未开放|不支持|无权|未开通"),
             (r"\bdeployment\b|\bpublisher model\b|\bengine\b", r"does not exist|not found|was not found|not ready"),
             (r"\bno (?:\w+ ){0,6}(?:endpoints|providers|deployments|model provider)\b",),
@@ -116,7 +136,7 @@ RIGHTS: tuple[Row, ...] = (
             |invalid_(?:token|signature|client)\w*|token_(?:expired|invalid|revoked)|expired_token\w*
             |\w*signature_does_not_match|unrecognized_client\w*|access_token\w*|invalid_iam_token
             |incomplete_signature\w*|missing_auth\w*|invalid_credentials?|credentials?_\w+|access_token_expired
-            |invalid_access_token|oauth\w*""",
+            |invalid_access_token|oauth\w*|token_not_found\w*""",
         says=[
             (
                 r"""api[ _-]?key|x-api-key|(?:access|secret|subscription|virtual|provided) key
@@ -125,10 +145,11 @@ RIGHTS: tuple[Row, ...] = (
                     |密钥|令牌|身份验证|鉴权|authentication|login|certification|request signature""",
                 r"""invalid|incorrect|fail|expire|missing|\bno\b
                     |not (?:found|provided|valid|match|authori[sz]ed|exist|set|included|pass)|n't (?:provide|exist)
-                    |required|revoked|deactivated|wrong|leaked|denied|malformed|disabled|过期|失败|错误|非法|无效|未收到|unable
+                    |requires?\b|required|revoked|deactivated|wrong|leaked|denied|malformed|disabled|过期|失败|错误|非法|无效|未收到|unable
                     |\bbad\b|could not|deleted|unsupported|supply|suppl|blocked|does not match|unauthori""",
             ),
             (r"\bkey\b", r"has been|was", r"disabled|revoked|deactivated|deleted|blocked|suspended"),
+            (r"^signature\b", r"expired|not yet current"),
             (r"re-?authenticate|(?:sign|log) ?in again|missing scopes?",),
             (r"\btoken\b", r"expired|revoked|过期|(?:invalid|incorrect) (?:or|and) expired|not match group"),
             (r"^\W*(?:unauthori[sz]ed|unauthenticated|not authori[sz]ed)\b|login fail|invalid authentication",),
@@ -152,6 +173,12 @@ RIGHTS: tuple[Row, ...] = (
                 r"""suspend|disabled|deactivat|locked|banned|restrict|on hold|terminat|not active|inactive|blocked
                     |锁定|异常|封禁|不存在|非活动|not exist|not verified|must be verified|violat""",
             ),
+            (
+                r"\b(?:account|organi[sz]ation|team|workspace|project|subscription|caller|principal|user|you|arn)\b",
+                r"(?:is|are|been) not (?:authori[sz]ed|entitled|eligible)|not authori[sz]ed to",
+            ),
+            (r"^(?:this )?operation (?:is )?not (?:allowed|permitted)\W*$",),
+            (r"(?:must be|not) a member",),
             (r"not open\b|allowlist|whitelist|not entitled|request access",),
         ],
         unless=r"rate limit|too many requests",
@@ -212,3 +239,16 @@ RATES: tuple[Row, ...] = (
     ),
 )
 """Too often, or too many at once."""
+
+LAST_RIGHTS: tuple[Row, ...] = (
+    row(
+        K.MODEL_UNAVAILABLE,
+        "the provider blames the name of the model, or advises another one",
+        says=[
+            (r"\b(?:choose|select|pick|use|try|specify)\b", r"\b(?:different|another|other) model\b"),
+            (r"provider not (?:provided|specified|found|given)",),
+        ],
+        status=(None, 200, 400, 404, 422),
+    ),
+)
+"""Rights by their advice alone. Read behind rates: a crowded model is also told to be left for another."""

@@ -223,6 +223,7 @@ HISTORY: tuple[Row, ...] = (
                 |at least (?:one|1)\b|too short|greater than 0|minimum length|must not be null|got null|but got null
                 |不能为空|为空""",
         ),
+        (r"\bmessages?\b", r"must (?:have|contain) content"),
         (r"either content or tool_calls|\[\] is too short",),
         code=r"empty_array|empty_messages?",
     ),
@@ -259,6 +260,7 @@ HISTORY: tuple[Row, ...] = (
         "fix_roles",
         (r"unexpected role|valid (?:message )?role|role .{0,30}(?:after|following) role|multi-?turn requests?",),
         (r"\broles?\b", r"must be|not (?:supported|allowed|valid)|invalid|unsupported|only|should be|角色"),
+        (r"角色", r"顺序|有误|错误"),
         (r"supported values are", r"'assistant'"),
         code=r"invalid_request_message_order|invalid_messages?|message_order\w*",
         unless=r"\biam\b|permission|service account|model role",

@@ -49,10 +49,12 @@ SIZE: tuple[Row, ...] = (
                 + r"""|maxoutputtokens|output tokens?|completion tokens
                     |num_predict|maximum tokens you requested""",
                 r"""at most|exceed|less than or equal|<=|range|maximum allowed|supports? (?:up to|only)|between
-                    |limit of|不能超过|取值范围|超过|larger than|upper bound|model limit""",
+                    |limit of|不能超过|范围|超过|超出|最大值|larger than|upper bound|model limit
+                    |\b(?:in|be|is|within) ?[\[(]\d""",
             ),
         ],
-        unless=r"\binputs?\b|\bprompt|in the messages|not supported|instead|unsupported|tokens in request|" + RATE,
+        unless=r"\binputs?\b(?! validation| should)|\bprompt|in the messages|not supported|instead|unsupported"
+        + rf"|tokens in request|{RATE}",
     ),
     row(
         K.CONTEXT_FULL,
@@ -110,9 +112,20 @@ PARAMETERS: tuple[Row, ...] = (
         repair="param:strictest form",
     ),
     row(
+        K.HISTORY_REFUSED,
+        "the body was sent and is no JSON: most often a broken character in a message",
+        code=r"malformed_json|invalid_json",
+        says=[
+            (r"surrogates?\b|invalid (?:\\?escape|unicode|utf-?8)|control character",),
+            (r"(?:malformed|invalid|not (?:a )?valid) json\b",),
+        ],
+        unless=r"messages?[\[.]|unknown name|tool_call|deserialize|response|output|generated",
+        repair="strip_invisible",
+    ),
+    row(
         K.REQUEST_REFUSED,
-        "the body is not the JSON that this endpoint reads",
-        code=r"malformed_json|invalid_json|unsupported_charset|request_body_encoding\w*",
+        "the body is not what this endpoint reads",
+        code=r"unsupported_charset|request_body_encoding\w*",
         says=[(r"deserialize|json body|json payload|malformed json|invalid json|not valid json|parse the json",)],
         unless=r"messages?[\[.]|unknown name|tool_call",
     ),
@@ -162,7 +175,7 @@ PARAMETERS: tuple[Row, ...] = (
         K.PARAMETER_REFUSED,
         "a parameter is unknown here, not supported by this model, or out of its range",
         code=r"""unsupported_(?:parameter|value|params)\w*|invalid_value|unrecognized\w*|\w*not_support\w*
-            |invalid_function_parameters|tool_name_conflict|available_tools_limit_exceeded|integer_\w+
+            |invalid_function_parameters|tool_name_conflict|available_tools_limit_exceeded|integer_(?!above_max)\w+
             |decimal_\w+|array_above_max_length""",
         says=[
             (
@@ -173,9 +186,15 @@ PARAMETERS: tuple[Row, ...] = (
                     |verbosity|budget|schema|function calling""",
                 _REFUSED,
             ),
+            (r"response_format|json mode|json_object|json_schema", r"unavailable"),
         ],
         status=_ASKED_WRONGLY,
         repair="param:strictest form",
+    ),
+    row(
+        K.OUTPUT_CAP_TOO_HIGH,
+        "a whole number is too high, and none but the output limit is likely to be",
+        code=r"integer_above_max\w*",
     ),
 )
 """The request itself, apart from its conversation. Read late: the words are common ones."""

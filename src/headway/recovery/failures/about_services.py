@@ -23,7 +23,7 @@ OUTPUT: tuple[Row, ...] = (
             ),
             (
                 r"""error parsing tool call|tool call validation failed
-                    |failed to parse (?:tool call|input at pos|generated)""",
+                    |failed to parse (?:tool call(?! arguments)|input at pos|generated)""",
             ),
             (r"does not match the expected .{0,40}format|not in request\.tools",),
         ],
@@ -40,7 +40,7 @@ OUTPUT: tuple[Row, ...] = (
         "the stream holds something that cannot be read, so nothing behind it can be trusted",
         code=r"""\w*json_?decode_error|unicode_decode_error|stream_unreadable|stream_event_without_bounds
             |decoding_error""",
-        where=(W.STREAM_EOF, W.STREAM_ERROR_CHUNK, W.STREAM_ERROR_EVENT),
+        where=(None, W.STREAM_EOF, W.STREAM_ERROR_CHUNK, W.STREAM_ERROR_EVENT),
     ),
 )
 """What the model wrote is at fault."""
@@ -79,7 +79,7 @@ NETWORK: tuple[Row, ...] = (
         K.MISCONFIGURED,
         "the address, a header or the proxy is set up wrongly",
         code=r"""\w*unsupported_protocol|\w*invalid_url|\w*missing_schema|\w*invalid_schema|\w*too_many_redirects
-            |err_invalid_url|\w*invalid_header""",
+            |err_invalid_url|\w*invalid_header|\w*unicode_encode_error""",
         says=[
             (
                 r"""illegal header value|missing an? 'http|unsupported protocol|invalid url|no scheme supplied
@@ -255,9 +255,14 @@ FAULTS: tuple[Row, ...] = (
         K.SERVER_FAULT,
         "the provider behind a proxy failed or vanished",
         status=_NOT_OUR_FAULT,
-        code=r"mid_stream_fallback\w*|provider_\w+|upstream_\w+|bad_gateway\w*|model_(?:stream_)?error\w*",
+        code=r"mid_stream_fallback\w*|provider_\w+|upstream_\w+|bad_gateway\w*|model_error\w*",
         says=[(r"provider disconnected|upstream|bad gateway|invalid response",)],
         then=P.FAILOVER_NOW,
+    ),
+    row(
+        K.SERVER_FAULT,
+        "somebody else works on the same thing at this moment",
+        says=[(r"another (?:process|request|run|operation) (?:is|was)\b",)],
     ),
     row(
         K.SERVER_FAULT,
@@ -278,7 +283,7 @@ FAULTS: tuple[Row, ...] = (
         K.SERVER_FAULT,
         "an error that is filed under the provider's own, and no status says otherwise",
         code=r"""\w*server_error\w*|\w*internal\w*|api_error|unknown_error|unexpected_error|\w*system_error
-            |conflict_error|aborted|data_loss|vector_store_timeout|cmek_\w+|server|unmapped|api_exception""",
+            |model_stream_error\w*|conflict_error|conversation_locked|aborted|data_loss|vector_store_timeout|cmek_\w+|server|unmapped|api_exception""",
         status=_NOT_OUR_FAULT,
     ),
 )

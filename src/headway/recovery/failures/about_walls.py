@@ -27,7 +27,7 @@ WALLS: tuple[Row, ...] = (
         K.FORBIDDEN,
         "a web page came where the API should have answered: something in between refuses us",
         code=r"html_page",
-        status=(401, 403, 451),
+        status=(403, 451),
         plan=P.FAILOVER_NOW,
         scope=S.PROVIDER,
     ),

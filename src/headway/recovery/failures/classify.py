@@ -13,9 +13,11 @@ from headway.received import Received
 from headway.recovery.failures.evidence import Evidence, evidence_of, is_streaming
 from headway.recovery.failures.facts import OPEN_TOOL_CALL, TEXT_ONLY, Facts, facts_of_end
 from headway.recovery.failures.hints import limit_tokens, wait_seconds
+from headway.recovery.failures.policy import POLICIES
 from headway.recovery.failures.reasons import named_code, reason_for
 from headway.recovery.failures.rows import Row
-from headway.recovery.failures.table import ALIASES, ROWS
+from headway.recovery.failures.table import ROWS
+from headway.recovery.failures.vendors import vendor_called, vendor_of
 
 _SIZES = frozenset({FailureKind.CONTEXT_FULL, FailureKind.OUTPUT_CAP_TOO_HIGH})
 _BROKEN_OFF = frozenset(
@@ -40,8 +42,8 @@ _NEVER_TWICE = {
 
 def classify(facts: Facts) -> Failure:
     """Say what a failure is, whose it is, and what cures it."""
-    known = replace(facts, vendor=ALIASES.get(facts.vendor.lower(), facts.vendor.lower()))
-    evidence = evidence_of(known)
+    evidence = evidence_of(replace(facts, vendor=vendor_called(facts.vendor)))
+    evidence = replace(evidence, vendor=vendor_of(evidence))
     row = next(row for row in ROWS if row.matches(evidence))
     plan, then = _in_this_moment(row, evidence)
     return Failure(
@@ -79,7 +81,7 @@ def _in_this_moment(row: Row, evidence: Evidence) -> tuple[Plan, Plan | None]:
         if facts.context == OPEN_TOOL_CALL and row.kind in _BROKEN_OFF:
             plan, then = Plan.ASK_SMALLER_CHUNKS, Plan.FAILOVER_NOW
         elif plan is Plan.RETRY_SAME and row.kind not in _WORTHLESS and _spoke(facts):
-            plan, then = Plan.RESUME, then or Plan.RETRY_SAME
+            plan, then = Plan.RESUME, Plan.RETRY_SAME if then is POLICIES[row.kind].then else then
     if plan is Plan.RESUME and facts.after_output is False:
         plan, then = then or Plan.RETRY_SAME, None
     if facts.repeat > 1 and plan in _NEVER_TWICE:

@@ -20,8 +20,11 @@ _TEXT_WAITS = (
         r" (\d[\dhms.]{0,20}[hms])\b"
     ),
     re.compile(
-        r"(?:try again|retry|wait|reset)[a-z ]{0,24}?(?:in|after|for|within)?[a-z ]{0,12} (\d{1,9}(?:\.\d{1,9})?) ?"
-        r"(milliseconds?|seconds?|secs?|minutes?|mins?|hours?|days?)\b"
+        r"(?:try again|retry|wait|reset|replenished)[a-z ]{0,24}?(?:in|after|for|within)?[a-z ]{0,12}"
+        r" (\d{1,9}(?:\.\d{1,9})?) ?(milliseconds?|seconds?|secs?|minutes?|mins?|hours?|days?)\b"
+    ),
+    re.compile(
+        r"(?:try again|retry|wait|reset|replenished|available)[a-z ]{0,24}? (?:(\d{1,3})\.)?(\d\d):(\d\d):(\d\d)\b"
     ),
     re.compile(r"(\d{1,6}) ?(毫秒|秒|分钟|小时)(?:后|钟后|之后)?"),
 )
@@ -123,9 +126,12 @@ def _by_reset(headers: dict[str, str], now: datetime | None) -> float | None:
 
 
 def _by_text(sentence: str) -> float | None:
-    go, unit, chinese = _TEXT_WAITS
+    go, unit, clock, chinese = _TEXT_WAITS
     if found := go.search(sentence):
         return duration(found[1])
+    if found := clock.search(sentence):
+        days, hours, minutes, seconds = (int(part or 0) for part in found.groups())
+        return float(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
     if found := unit.search(sentence) or chinese.search(sentence):
         name = found[2]
         return float(found[1]) * _TEXT_UNITS.get(name, _TEXT_UNITS.get(name[:3], 1.0))

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from headway.failure import FailureKind, Plan, Scope, Where
 from headway.recovery.failures.evidence import Evidence
+from headway.recovery.failures.hints import wait_seconds
 from headway.recovery.failures.policy import POLICIES
 
 
@@ -43,17 +44,20 @@ class Row(Struct, frozen=True, kw_only=True):
     context: str = ""
     silent: bool = False
     """Whether the body must be empty."""
+    waits_from: float = 0.0
+    """The seconds that the provider must at least have named as the time to wait."""
 
     def matches(self, evidence: Evidence) -> bool:
         """Say whether the evidence means this."""
         facts = evidence.facts
         return (
-            (not self.vendor or self.vendor == facts.vendor)
+            (not self.vendor or self.vendor == evidence.vendor)
             and (not self.status or evidence.status in self.status)
             and (not self.where or facts.where in self.where)
             and (not self.context or self.context == facts.context)
             and (not self.silent or not (evidence.codes or evidence.sentences))
             and self._speaks(evidence)
+            and (not self.waits_from or (wait_seconds(evidence) or 0.0) >= self.waits_from)
         )
 
     def _speaks(self, evidence: Evidence) -> bool:
@@ -93,6 +97,7 @@ class Fields(TypedDict, total=False):
     where: tuple[Where | None, ...]
     context: str
     silent: bool
+    waits_from: float
 
 
 def row(kind: FailureKind, meaning: str, **fields: Unpack[Fields]) -> Row:

@@ -5,7 +5,7 @@ After them come what a bare status means and what the place of the failure means
 """
 
 from headway.failure import FailureKind, Plan, Scope, Where
-from headway.recovery.failures.about_accounts import MONEY, RATES, RIGHTS
+from headway.recovery.failures.about_accounts import LAST_RIGHTS, MONEY, RATES, RIGHTS
 from headway.recovery.failures.about_ends import ENDS, LAST_ENDS
 from headway.recovery.failures.about_history import HISTORY
 from headway.recovery.failures.about_requests import PARAMETERS, SIZE
@@ -48,6 +48,13 @@ ALIASES = {
     "github_copilot": "copilot",
     "codex": "openai",
     "chatgpt": "openai",
+    "amazon_bedrock": "bedrock",
+    "google_vertex": "vertex",
+    "moonshot_ai": "moonshot",
+    "moonshotai": "moonshot",
+    "alibaba_cloud": "dashscope",
+    "zhipuai": "zhipu",
+    "zhipu_ai": "zhipu",
 }
 """Other names that people use for a vendor; the empty one is nobody in particular."""
 
@@ -82,6 +89,17 @@ NAMES = {
 }
 """How vendors write themselves."""
 
+PROXIES = frozenset({"litellm", "openrouter", "cloudflare"})
+"""Vendors that pass on what others say; the codes inside are those of the others."""
+
+SHAPES: tuple[tuple[str, str], ...] = (
+    (r"(?:^| )base_resp(?: |$)|^status_code=\d{4} status_msg$", "minimax"),
+    (r"^\((?:1\d{3}|20\d\d)\)$", "minimax"),
+    (r"(?:^| )error_code=\d+ error_msg(?: |$)", "baidu"),
+    (r"^code=1\d{3} message$", "zhipu"),
+)
+"""Objects that only one vendor writes (see `Clues.shapes`), and the number in brackets behind the words of one."""
+
 NUMBERED: tuple[Row, ...] = (
     row(K.SERVER_FAULT, "transient fault", vendor="minimax", code=r"1000|1013|1024|1033"),
     row(K.TIMED_OUT, "the request timed out", vendor="minimax", code=r"1001"),
@@ -96,7 +114,7 @@ NUMBERED: tuple[Row, ...] = (
         code=r"1042",
         repair="strip_invisible",
     ),
-    row(K.QUOTA_SPENT, "the window of the plan is used up", vendor="minimax", code=r"2056"),
+    row(K.QUOTA_SPENT, "the window of the plan is used up", vendor="minimax", code=r"1028|2056"),
     row(K.MODEL_UNAVAILABLE, "the plan does not include this model", vendor="minimax", code=r"2061"),
     row(K.BAD_KEY, "the token is missing, wrong or expired", vendor="zhipu", code=r"100[0-4]"),
     row(K.FORBIDDEN, "the account is inactive, unknown or locked", vendor="zhipu", code=r"111[0-2]|1121"),
@@ -150,6 +168,7 @@ NUMBERED: tuple[Row, ...] = (
         says=[(r"list index out of range",)],
         repair="end_with_user",
     ),
+    row(K.CONTEXT_FULL, "the prompt is too long", vendor="mistral", code=r"3051"),
     row(K.OVERLOADED, "shared capacity is used up: needs a longer pause", vendor="mistral", code=r"3505"),
     row(K.OVERLOADED, "no flex capacity, under a status of its own", vendor="groq", status=(498,)),
     row(K.CONTENT_FILTERED, "a deny-listed token", vendor="cohere", status=(498,), then=P.GIVE_UP),
@@ -246,6 +265,7 @@ BY_STATUS: tuple[Row, ...] = (
     row(K.OVERLOADED, "not available or overloaded", status=(503, 529)),
     row(K.SERVER_FAULT, "bad gateway", status=(502,), then=P.FAILOVER_NOW),
     row(K.SERVER_FAULT, "server error", status=tuple(range(500, 600))),
+    row(K.REQUEST_REFUSED, "an edge refused it, which never read the messages", code=r"html_page", status=(400,)),
     row(
         K.REQUEST_REFUSED,
         "refused, and nothing says why: send it once more in its strictest form",
@@ -284,6 +304,7 @@ ROWS: tuple[Row, ...] = (
     *NETWORK,
     *RIGHTS,
     *RATES,
+    *LAST_RIGHTS,
     *PARAMETERS,
     *VAGUE,
     *FAULTS,

@@ -42,13 +42,15 @@ _WORDS = _CODES | _names(
     "message msg errormessage errormsg errmsg detail statusmsg errordescription description title raw finishmessage"
     " blockreasonmessage originalmessage explanation statusmessage upstreamerror cause hint param"
 )
+_MAKERS = _names("provider providername")
 _ECHOES = _names(
     "failedgeneration flaggedinput patterns input prompt content messages request requestbody arguments output text"
-    " delta toolcalls usage usagemetadata safetyratings links help requestid id model modelversion provider object"
-    " providername created timestamp traceid citationmetadata logprobs tools schema errorargs stack traceback"
+    " delta toolcalls usage usagemetadata safetyratings links help requestid id model modelversion object"
+    " created timestamp traceid citationmetadata logprobs tools schema errorargs stack traceback"
 )
 _ERROR_KEYS = _names("error message msg code detail type errormsg status")
 _FLAGS = re.compile(r"sensitive$|^filtered$|^flagged$|^blocked$|^needclearhistory$")
+_NUMERAL = re.compile(r"-?\d{1,7}")
 _ENUM = re.compile(r"[\w.:/-]{1,120}")
 _FIELD = re.compile(r'"([A-Za-z_]{3,20})"\s*:\s*(?:"((?:[^"\\]|\\.){0,600})(?:"|$)|(-?\d{1,9})\b)')
 _CLASS_NAME = re.compile(r"(?:[A-Za-z_]+\.)*([A-Z]\w*(?:Error|Exception|Timeout|Exceeded))\s*(?::|-)\s*")
@@ -72,6 +74,10 @@ class Clues(Struct, frozen=True):
     finishes: tuple[str, ...] = ()
     waits: tuple[tuple[str, str], ...] = ()
     """Waiting times as they were written, with the name of the field they stood in."""
+    makers: tuple[str, ...] = ()
+    """Who a proxy says it passed the request on to."""
+    shapes: tuple[str, ...] = ()
+    """The objects of the body: their field names in order of the alphabet, with the value where it is a number."""
 
 
 def unwrap(body: str) -> Clues:
@@ -88,6 +94,8 @@ def unwrap(body: str) -> Clues:
         _few(reader.words),
         _few(reader.finishes),
         _few(reader.waits),
+        _few(reader.makers),
+        _few(reader.shapes),
     )
 
 
@@ -109,6 +117,8 @@ class _Reader:
         self.words: list[str] = []
         self.finishes: list[str] = []
         self.waits: list[tuple[str, str]] = []
+        self.makers: list[str] = []
+        self.shapes: list[str] = []
         self._queue: deque[tuple[Any, int]] = deque()
         self._depth = 0
 
@@ -135,6 +145,8 @@ class _Reader:
             text = _unquoted(text)
         if text[:1] in {"{", "["}:
             self._json(text)
+        elif text[:1] == '"' and (inner := _string(text)) is not None:
+            self._later(inner)
         elif text.startswith(("data:", "error:", "event:", "id:")) and (frames := _SSE_LINE.findall(text)):
             self.codes.extend(value for field, value in frames[:MAX_ITEMS] if field == "event")
             self._later(*(value for field, value in frames[:MAX_ITEMS] if field != "event"))
@@ -189,10 +201,13 @@ class _Reader:
         return bool(fields)
 
     def _object(self, value: dict[Any, Any]) -> None:
+        self.shapes.append(_shape(value))
         for name, item in list(value.items())[: MAX_ITEMS * 4]:
             key = _plain(str(name))
             if key == "failedgeneration":
                 self.codes.append("failed_generation")  # that it is there says enough; what it says is the model's
+            elif key in _MAKERS:
+                self.makers.extend([item[:80]] if isinstance(item, str) else [])
             elif key in _ECHOES:
                 continue
             elif isinstance(item, dict | list):
@@ -250,6 +265,21 @@ _FILES: tuple[tuple[frozenset[str], _File], ...] = (
 
 def _plain(name: str) -> str:
     return name.lower().replace("_", "").replace("-", "")
+
+
+def _shape(value: dict[Any, Any]) -> str:
+    """Return the field names of an object, sorted, each with its value where that is a number."""
+    fields = sorted((str(name)[:40], str(item)[:8]) for name, item in list(value.items())[:MAX_ITEMS])
+    return " ".join(f"{name}={item}" if _NUMERAL.fullmatch(item) else name for name, item in fields)
+
+
+def _string(text: str) -> str | None:
+    """Return the text inside a JSON string, which may be JSON again; be it cut. Text that only begins so is None."""
+    try:
+        value = decode(text)
+    except BadJson:
+        return text[1:].replace('\\"', '"') if text[1:2] in {"{", "["} else None
+    return value if isinstance(value, str) else None
 
 
 def _literal(text: str) -> Any:

@@ -1,0 +1,71 @@
+"""`shell`: a command in the workspace, with a time limit, no input, no secrets, and a bounded answer."""
+
+import os
+import shutil
+import signal
+from typing import Annotated
+
+from msgspec import Meta
+
+from headway.agent.approval import Kind
+from headway.agent.tools.bounds import Spool, shorten_lines
+from headway.agent.tools.define import tool
+from headway.agent.tools.environment import unattended
+from headway.agent.tools.processes import Ended, run_group
+from headway.agent.tools.refusals import ToolError
+from headway.agent.tools.terminal import plain
+from headway.agent.tools.tool import ToolContext
+
+MOST_SECONDS = 3600
+
+
+@tool(kind=Kind.RUNS)
+async def shell(
+    context: ToolContext,
+    command: Annotated[str, Meta(min_length=1, description="The command line, for bash or sh.")],
+    timeout_seconds: Annotated[
+        float | None, Meta(gt=0, le=MOST_SECONDS, description="When to stop it; two minutes if left out.")
+    ] = None,
+) -> str:
+    """Run a command in the workspace and see its output and exit status.
+
+    It gets no input and has no terminal. Everything that it starts ends with it, so do not leave servers running in the
+    background: start, use and stop them in one command. Each call begins in the workspace again.
+    """
+    if os.name != "posix":
+        raise ToolError("Commands can be run on POSIX systems only; this is another one.")
+    if "\0" in command:
+        raise ToolError("The command holds a NUL character, which no command can.")
+    limits = context.limits
+    seconds = min(timeout_seconds or limits.shell_seconds, limits.most_shell_seconds)
+    spool = Spool(limits.output_characters)
+
+    def take(text: str) -> None:
+        spool.write(text)
+        if context.on_output is not None:
+            context.on_output(context.call_id, text)
+
+    ended = await run_group(
+        [shutil.which("bash") or "/bin/sh", "-c", command],
+        folder=context.workspace.root,
+        environment=unattended(context.environment),
+        seconds=seconds,
+        on_text=take,
+    )
+    output = shorten_lines(plain(spool.text())).strip("\n")
+    said = _said(ended, seconds)
+    answer = f"{output}\n{said}" if output.strip() else f"[no output]\n{said}"
+    if ended.status is None:
+        raise ToolError(answer)
+    return answer
+
+
+def _said(ended: Ended, seconds: float) -> str:
+    if ended.status is None:
+        return f"[stopped: it took longer than {seconds:g} s, and everything that it had started was ended]"
+    if ended.status < 0:
+        words = f"[ended by {next((one.name for one in signal.Signals if one == -ended.status), -ended.status)}]"
+    else:
+        words = f"[exit status {ended.status}]"
+    left = "\n[processes that it left in the background were ended]" if ended.left_running else ""
+    return words + left

@@ -1,0 +1,84 @@
+"""What nobody wrote: the usual keys of each provider, and a default route of whoever can be asked. With its origin.
+
+Nothing is done behind anybody's back: what is added here is an ordinary entry, and `config show` shows it.
+"""
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from headway.providers.catalog import Provider
+from headway.providers.presets import PRESETS
+from headway.settings.endpoints import preset_of
+from headway.settings.layers import From, KeyPath, Origin
+from headway.settings.places import Surroundings
+from headway.settings.schema import ProviderEntry, RouteEntry, Settings
+
+DEFAULT_ROUTE = "default"
+
+
+class Completed(Struct, frozen=True):
+    """Settings in which every provider of a chain has an entry, and where the added values came from."""
+
+    settings: Settings
+    origins: dict[KeyPath, Origin]
+
+
+def completed(settings: Settings, origins: dict[KeyPath, Origin], around: Surroundings) -> Completed:
+    """Return the settings with what the environment adds to them."""
+    entries = dict(settings.providers)
+    named = {text.partition("/")[0] for route in settings.routes.values() for text in route.chain}
+    if entries:
+        wanted = [name for name in named if name in PRESETS and name not in entries]
+    else:
+        wanted = [*named & PRESETS.keys(), *(preset.name for preset in _with_keys(around))]
+    entries.update({name: ProviderEntry() for name in dict.fromkeys(wanted)})
+    added = dict(origins)
+    for name, entry in entries.items():
+        entries[name] = _with_the_usual(name, entry, around, added)
+    routes = dict(settings.routes)
+    chain = () if DEFAULT_ROUTE in routes else tuple(_askable(entries))
+    if chain:
+        routes[DEFAULT_ROUTE] = RouteEntry(chain=chain)
+        added["routes", DEFAULT_ROUTE, "chain"] = Origin(From.DEFAULT, "made of the providers that have keys")
+    return Completed(replace(settings, providers=entries, routes=routes), added)
+
+
+def _with_keys(around: Surroundings) -> list[Provider]:
+    """Return the presets that a default route can be made of, each account once."""
+    found: dict[str, Provider] = {}
+    for preset in PRESETS.values():
+        variable = next((known.name for known in preset.key_variables if around.variable(known.name)), None)
+        if variable and preset.base_url and preset.model:
+            found.setdefault(variable, preset)
+    return list(found.values())
+
+
+def _with_the_usual(
+    name: str, entry: ProviderEntry, around: Surroundings, origins: dict[KeyPath, Origin]
+) -> ProviderEntry:
+    """Fill in the keys and the address that are kept in the usual variables; what was written stays."""
+    preset = preset_of(name, entry)
+    if preset is None:
+        return entry
+    if entry.keys is None:
+        variable = next((known for known in preset.key_variables if around.variable(known.name)), None)
+        if variable is not None:
+            entry = replace(entry, keys=(f"env:{variable.name}",), auth=entry.auth or variable.auth)
+            origins["providers", name, "keys"] = Origin(From.ENVIRONMENT, variable.name)
+    if not entry.base_url:
+        place = next((known for known in preset.url_variables if around.variable(known)), None)
+        if place is not None:
+            entry = replace(entry, base_url=around.variable(place))
+            origins["providers", name, "base_url"] = Origin(From.ENVIRONMENT, place)
+    return entry
+
+
+def _askable(entries: dict[str, ProviderEntry]) -> list[str]:
+    """Return the providers that have a model of their own, and keys if they want any."""
+    chain = []
+    for name, entry in entries.items():
+        preset = preset_of(name, entry)
+        wants_keys = preset is not None and bool(preset.key_variables)
+        if (entry.model or (preset and preset.model)) and (entry.keys or not wants_keys):
+            chain.append(name)
+    return chain

@@ -1,0 +1,161 @@
+"""All layers to one value: flags over environment over the project's file over the user's file over defaults.
+
+Each layer is checked by itself, so that an error names the place that holds it. Keys are not opened here.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from headway.failure import InvalidInput
+from headway.providers.presets import PRESETS
+from headway.settings.completion import completed
+from headway.settings.endpoints import provider_of
+from headway.settings.environment import environment_layers
+from headway.settings.gateway import check_gateway
+from headway.settings.layers import DEFAULT, From, KeyPath, Layer, Origin, dotted, merged
+from headway.settings.places import Surroundings, surroundings
+from headway.settings.reading import closest, read
+from headway.settings.references import Keychain, anchored, check_reference
+from headway.settings.schema import Settings
+from headway.settings.toml_files import read_table
+
+_STORES = ("sqlite:", "postgresql://", "postgres://")
+
+
+class Loaded(Struct, frozen=True):
+    """Settings, where each of them came from, and what is needed to open their keys."""
+
+    settings: Settings
+    origins: dict[KeyPath, Origin]
+    files: tuple[Path, ...]
+    """The files that were read."""
+    around: Surroundings
+
+    def origin(self, *path: str) -> Origin:
+        """Return where a value came from."""
+        return self.origins.get(path, DEFAULT)
+
+    @property
+    def keychain(self) -> Keychain:
+        """Return what opens references."""
+        return Keychain(self.around.environ)
+
+    @property
+    def store_url(self) -> str:
+        """Return where sessions are kept, opened if it was a reference. It may hold a password: not for showing."""
+        url = self.settings.store.url
+        if not url:
+            return f"sqlite:{self.around.data_folder / 'headway.db'}"
+        return url if url.startswith(_STORES) else self.keychain.open(url).reveal()
+
+
+def load(
+    config: Path | None = None, flags: Mapping[str, Any] | None = None, around: Surroundings | None = None
+) -> Loaded:
+    """Return the settings in force.
+
+    `config` is the file of `--config`; it, or HEADWAY_CONFIG, is read instead of the usual files. `flags` are values by
+    dotted key (`{"agent.approve": "auto"}`); None among them means that the flag was not given.
+    """
+    here = around or surroundings()
+    files = _files(config, here)
+    layers = tuple(
+        _checked(layer)
+        for layer in (
+            *_flag_layers(flags or {}, here),
+            *environment_layers(here),
+            *(Layer(Origin(From.FILE, str(path)), read_table(path), path.parent) for path in files),
+        )
+    )
+    table, origins = merged(layers)
+    whole = completed(read(Settings, table, "settings"), origins, here)
+    loaded = Loaded(whole.settings, whole.origins, files, here)
+    _check_whole(loaded)
+    return loaded
+
+
+def _files(config: Path | None, around: Surroundings) -> tuple[Path, ...]:
+    if config is not None:
+        return (around.folder / config.expanduser(),)
+    if named := around.variable("HEADWAY_CONFIG"):
+        path = around.folder / Path(named).expanduser()
+        if not path.is_file():
+            raise InvalidInput(str(path), "there is no such file", "Check the variable HEADWAY_CONFIG.")
+        return (path,)
+    return tuple(path for path in around.config_files if path.is_file())
+
+
+def _flag_layers(flags: Mapping[str, Any], around: Surroundings) -> list[Layer]:
+    layers = []
+    for name, value in flags.items():
+        if value is not None:
+            section, _, key = name.partition(".")
+            origin = Origin(From.FLAG, f"--{key.replace('_', '-')}")
+            layers.append(Layer(origin, {section: {key: value}}, around.folder))
+    return layers
+
+
+def _checked(layer: Layer) -> Layer:
+    """Return a layer that is right by itself, its relative paths made whole."""
+    origin = str(layer.origin)
+    settings = read(Settings, layer.table, origin)
+    table = {section: dict(values) for section, values in layer.table.items()}
+    for name, entry in settings.providers.items():
+        if entry.keys is not None:
+            keys = _keys(entry.keys, layer, ("providers", name, "keys"))
+            table["providers"][name] = {**table["providers"][name], "keys": keys}
+    if settings.gateway.keys:
+        table["gateway"]["keys"] = _keys(settings.gateway.keys, layer, ("gateway", "keys"))
+    if settings.store.url:
+        table["store"]["url"] = _store(settings.store.url, layer)
+    return Layer(layer.origin, table, layer.folder)
+
+
+def _keys(keys: tuple[str, ...], layer: Layer, path: KeyPath) -> list[str]:
+    owner = "HEADWAY" if path[0] == "gateway" else path[1].upper().replace("-", "_")
+    for at, key in enumerate(keys):
+        check_reference(key, f"{layer.origin}: {dotted(path)}[{at}]", f"{owner}_KEY")
+    return [anchored(key, layer.folder) for key in dict.fromkeys(keys)]
+
+
+def _store(url: str, layer: Layer) -> str:
+    if url.startswith("sqlite:"):
+        return f"sqlite:{layer.folder / Path(url.removeprefix('sqlite:')).expanduser()}"
+    if not url.startswith((*_STORES, "env:", "file:", "keyring:")):
+        hint = "Write sqlite:PATH, postgresql://…, or env:NAME for one that holds a password."
+        raise InvalidInput(f"{layer.origin}: store.url", "it names no store that Headway knows", hint)
+    return anchored(url, layer.folder)
+
+
+def _check_whole(loaded: Loaded) -> None:
+    """Refuse what only shows when everything is there: providers without an address, chains to nowhere."""
+    settings = loaded.settings
+    for name, entry in settings.providers.items():
+        provider_of(name, entry, _whose(loaded, "providers", name))
+    for name, route in settings.routes.items():
+        place = f"{_whose(loaded, 'routes', name)}: {dotted(('routes', name, 'chain'))}"
+        if not route.chain:
+            raise InvalidInput(place, "it names nobody to ask", 'Write chain = ["provider/model"].')
+        for at, text in enumerate(route.chain):
+            _check_link(settings, text, f"{place}[{at}]")
+    check_gateway(settings.gateway, str(loaded.origin("gateway", "listen")))
+
+
+def _check_link(settings: Settings, text: str, place: str) -> None:
+    provider, slash, model = text.partition("/")
+    if provider not in settings.providers:
+        near = closest(provider, [*settings.providers, *PRESETS])
+        hint = f"Did you mean {near!r}?" if near else f"Add a table [providers.{provider or 'NAME'}]."
+        raise InvalidInput(place, f"there is no provider {provider[:80]!r}", hint)
+    own = provider_of(provider, settings.providers[provider], place).model
+    if not model and (slash or not own):
+        raise InvalidInput(place, f"it names no model of {provider}", f'Write "{provider}/MODEL".')
+
+
+def _whose(loaded: Loaded, *path: str) -> str:
+    """Return the place that an entry came from, by any of its values."""
+    found = next((origin for known, origin in loaded.origins.items() if known[: len(path)] == path), DEFAULT)
+    return str(found)

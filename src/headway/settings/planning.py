@@ -1,0 +1,134 @@
+"""Settings to what a turn runs on: a chain of links, a policy, limits for each link, and the pool that all turns share.
+
+A provider none of whose keys is there is left out of a chain with a notice, so that one file serves people with different
+keys. When nobody is left, that is an error with every reason in it.
+"""
+
+from msgspec import Struct
+from msgspec.structs import asdict
+
+from headway.failure import InvalidInput
+from headway.providers.breaker import BreakerLimits
+from headway.providers.catalog import Auth, Provider
+from headway.providers.health import Health
+from headway.providers.keys import KeyLimits, KeyRing
+from headway.providers.links import Link
+from headway.providers.pool import Pool
+from headway.providers.presets import PRESETS
+from headway.recovery.ledger import Policy, Strategy
+from headway.settings.completion import DEFAULT_ROUTE
+from headway.settings.endpoints import facts_of, is_bare_to_listeners, provider_of
+from headway.settings.loading import Loaded
+from headway.settings.schema import RouteEntry, StreamLimits, TurnLimits
+from headway.transport.limits import Overrides
+
+_STREAM = frozenset(Overrides.__struct_fields__)
+_POLICY = ("attempts", "attempts_per_upstream", "continuations", "turn_seconds", "longest_wait_seconds")
+
+
+class Plan(Struct, frozen=True):
+    """How one request to a route, or to a single model, is carried out."""
+
+    route: str
+    chain: tuple[Link, ...]
+    policy: Policy
+    limits: dict[str, Overrides]
+    """What was set for each link, by its name."""
+    notices: tuple[str, ...] = ()
+    """What a person should know before it starts."""
+
+
+def plan_for(loaded: Loaded, name: str = DEFAULT_ROUTE) -> Plan:
+    """Return the plan for a route, for `provider/model`, or, for a name that nobody knows, for the default route."""
+    settings = loaded.settings
+    provider, slash, model = name.partition("/")
+    if name in settings.routes:
+        return _plan(loaded, name, settings.routes[name])
+    if slash and model and provider in settings.providers:
+        return _plan(loaded, name, RouteEntry(chain=(name,)))
+    if DEFAULT_ROUTE not in settings.routes:
+        raise _nobody_to_ask(loaded)
+    return _plan(loaded, DEFAULT_ROUTE, settings.routes[DEFAULT_ROUTE])
+
+
+def open_pool(loaded: Loaded) -> Pool:
+    """Return the pool for all turns of a process: everybody well, every key that is there fit."""
+    limits = loaded.settings.limits
+    rings = {}
+    for name in loaded.settings.providers:
+        keys, _ = _keys(loaded, name)
+        rings[name] = KeyRing(name, keys)
+    breaker = BreakerLimits(
+        failures=limits.unwell_after,
+        open_seconds=limits.unwell_seconds,
+        longest_seconds=max(limits.unwell_seconds, limits.longest_unwell_seconds),
+    )
+    return Pool(rings, Health(breaker), KeyLimits(rest_seconds=limits.key_rest_seconds))
+
+
+def _plan(loaded: Loaded, name: str, route: RouteEntry) -> Plan:
+    chain: list[Link] = []
+    limits: dict[str, Overrides] = {}
+    notices: list[str] = []
+    for text in route.chain:
+        wanted, _, model = text.partition("/")
+        entry = loaded.settings.providers[wanted]
+        provider = provider_of(wanted, entry, "settings")
+        keys, problems = _keys(loaded, wanted)
+        notices += problems
+        if _wants_key(provider) and not keys:
+            if not problems:
+                notices.append(_no_key(provider))
+            continue
+        if is_bare_to_listeners(provider) and keys:
+            notices.append(f"{wanted}: its address begins with http://, so its key crosses the network in the clear")
+        model = model or provider.model
+        link = Link(provider, model, facts_of(provider, model, entry.models.get(model)))
+        chain.append(link)
+        limits[link.name] = Overrides(**_chosen(_STREAM, route.limits, entry.limits, loaded.settings.limits))
+    if not chain:
+        raise InvalidInput(f"routes.{name}", "nobody in its chain can be asked", "; ".join(dict.fromkeys(notices)))
+    return Plan(name, tuple(chain), _policy(loaded, route), limits, tuple(dict.fromkeys(notices)))
+
+
+def _keys(loaded: Loaded, name: str) -> tuple[tuple[str, ...], list[str]]:
+    """Return the references that can be opened, and what is wrong with the others."""
+    given = loaded.settings.providers[name].keys or ()
+    problems = {reference: loaded.keychain.problem(reference) for reference in given}
+    good = tuple(reference for reference, problem in problems.items() if problem is None)
+    return good, [f"{name}: {problem}" for problem in problems.values() if problem is not None]
+
+
+def _wants_key(provider: Provider) -> bool:
+    return provider.auth is not Auth.NONE and bool(provider.key_variables)
+
+
+def _no_key(provider: Provider) -> str:
+    names = " or ".join(variable.name for variable in provider.key_variables)
+    return f'{provider.name}: no key; set {names}, or write keys = ["env:NAME"]'
+
+
+def _policy(loaded: Loaded, route: RouteEntry) -> Policy:
+    said = _chosen(frozenset(_POLICY), route.limits, loaded.settings.limits)
+    forbidden = frozenset() if route.drafts else frozenset({Strategy.CONTINUE_DRAFT})
+    return Policy(**said, forbidden=forbidden, stays_home=frozenset(route.stay_home))  # type: ignore[arg-type]
+
+
+def _chosen(names: frozenset[str], *tables: StreamLimits | TurnLimits) -> dict[str, float]:
+    """Return what was set, by the first table that says something about it."""
+    said: dict[str, float] = {}
+    for table in reversed(tables):
+        said.update({name: value for name, value in asdict(table).items() if name in names and value is not None})
+    return said
+
+
+def _nobody_to_ask(loaded: Loaded) -> InvalidInput:
+    if loaded.settings.providers:
+        first = next(iter(loaded.settings.providers))
+        hint = (
+            f'Add to {loaded.files[0] if loaded.files else "headway.toml"}: [routes.default] chain = ["{first}/MODEL"].'
+        )
+        return InvalidInput("routes.default", "there is none, and no provider has a model of its own", hint)
+    usual = ", ".join(preset.key_variables[0].name for preset in list(PRESETS.values())[:2])
+    hint = f"Set {usual} or another provider's key, or write a headway.toml. `headway demo` needs neither."
+    return InvalidInput("settings", "there is nobody to ask", hint)

@@ -1,0 +1,152 @@
+"""Every setting: its type, its bounds, its default and what it is for. The reference page and the JSON Schema are made
+of this. None as a default means that Headway chooses, by what it knows of the provider, the model and the request.
+"""
+
+from typing import Annotated, Literal, TypeAlias
+
+from msgspec import Meta, Struct
+
+from headway.failure import FailureKind
+from headway.providers.catalog import Auth
+
+DAY = 86_400
+
+Seconds: TypeAlias = Annotated[float, Meta(gt=0, le=DAY)]
+Count: TypeAlias = Annotated[int, Meta(ge=1, le=1_000)]
+Tokens: TypeAlias = Annotated[int, Meta(ge=1, le=100_000_000)]
+Price: TypeAlias = Annotated[float, Meta(ge=0, le=1_000_000)]
+Wire: TypeAlias = Literal["chat", "responses", "anthropic"]
+Approve: TypeAlias = Literal["ask", "edits", "plan", "auto"]
+
+
+class _Table(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A table of the file; what it does not know, it does not take."""
+
+
+class StreamLimits(_Table, frozen=True, kw_only=True):
+    """How long each kind of quiet in a stream may last. One that is written counts as written and is not stretched."""
+
+    connect_seconds: Annotated[Seconds | None, Meta(description="Name, socket, proxy and TLS together.")] = None
+    first_byte_seconds: Annotated[Seconds | None, Meta(description="No bytes at all, before anything was said.")] = None
+    dead_seconds: Annotated[Seconds | None, Meta(description="No bytes at all, after something was said.")] = None
+    first_content_seconds: Annotated[Seconds | None, Meta(description="Bytes, but nothing said yet.")] = None
+    silence_seconds: Annotated[Seconds | None, Meta(description="Bytes, but nothing more said.")] = None
+    drip_chars_per_second: Annotated[Price | None, Meta(description="Less than this is a drip and no stream …")] = None
+    drip_window_seconds: Annotated[Seconds | None, Meta(description="… when it lasts this long.")] = None
+
+
+class TurnLimits(StreamLimits, frozen=True, kw_only=True):
+    """What one turn may take, besides."""
+
+    turn_seconds: Annotated[Seconds | None, Meta(description="The whole turn, all of its attempts together.")] = None
+    attempts: Annotated[Count | None, Meta(description="Requests in a turn that may end without gaining ground.")] = (
+        None
+    )
+    attempts_per_upstream: Annotated[Count | None, Meta(description="The same, for each upstream of the chain.")] = None
+    continuations: Annotated[
+        Count | None, Meta(description="Requests in a turn that gained ground but did not finish.")
+    ] = None
+    longest_wait_seconds: Annotated[
+        Seconds | None, Meta(description="The longest wait that a provider may ask for within a turn.")
+    ] = None
+
+
+class Limits(TurnLimits, frozen=True, kw_only=True):
+    """The limits for everything, and those of health and keys, which all turns share."""
+
+    unwell_after: Annotated[Count, Meta(description="Failures in a row after which an upstream is left alone …")] = 3
+    unwell_seconds: Annotated[Seconds, Meta(description="… for so long at first, twice as long each time …")] = 15.0
+    longest_unwell_seconds: Annotated[Seconds, Meta(description="… and never longer than this.")] = 300.0
+    key_rest_seconds: Annotated[
+        Seconds, Meta(description="How long a key rests after a limit on rates, if the provider does not say.")
+    ] = 20.0
+
+
+class ModelEntry(_Table, frozen=True, kw_only=True):
+    """Facts about a model that Headway cannot know, or has wrong."""
+
+    context: Annotated[Tokens | None, Meta(description="Tokens of input and output together.")] = None
+    output_limit: Annotated[Tokens | None, Meta(description="Tokens that one reply may have.")] = None
+    reasoning: Annotated[bool | None, Meta(description="Does it think before it speaks?")] = None
+    images: Annotated[bool | None, Meta(description="Can it see?")] = None
+    prefill: Annotated[bool | None, Meta(description="Can it go on from assistant text?")] = None
+    input_price: Annotated[Price | None, Meta(description="Dollars for a million tokens of input.")] = None
+    output_price: Annotated[Price | None, Meta(description="Dollars for a million tokens of output.")] = None
+
+
+class ProviderEntry(_Table, frozen=True, kw_only=True):
+    """A provider. Its name may be a preset's; otherwise it has a `preset`, or a `wire` and a `base_url`."""
+
+    preset: Annotated[str, Meta(description="A provider that Headway knows, by its name in the list below.")] = ""
+    wire: Annotated[Wire | None, Meta(description="What it speaks, if not what the preset says.")] = None
+    base_url: Annotated[str, Meta(description="Where it is, if not where the preset says.")] = ""
+    path: Annotated[
+        str, Meta(description="The endpoint below the base URL, if not the wire's own; `{model}` is the model.")
+    ] = ""
+    keys: Annotated[
+        tuple[str, ...] | None,
+        Meta(description="Keys as `env:NAME`, `file:PATH` or `keyring:NAME`; without it, the usual variables."),
+    ] = None
+    auth: Annotated[Auth | None, Meta(description="Where the key stands in a request.")] = None
+    headers: Annotated[dict[str, str], Meta(description="More headers for every request; no keys.")] = {}
+    betas: Annotated[tuple[str, ...], Meta(description="Beta features to ask for, where the wire has them.")] = ()
+    model: Annotated[str, Meta(description="The model when a chain names only the provider.")] = ""
+    models: Annotated[dict[str, ModelEntry], Meta(description="Facts about its models, by their names.")] = {}
+    reattach: Annotated[
+        bool | None, Meta(description="Run replies in the background, so that a broken stream is taken up again?")
+    ] = None
+    limits: Annotated[StreamLimits, Meta(description="Limits for this provider.")] = StreamLimits()
+
+
+class RouteEntry(_Table, frozen=True, kw_only=True):
+    """A way to an answer: whom to ask, and whom next."""
+
+    chain: Annotated[
+        tuple[str, ...], Meta(description="`provider/model`, first choice first; `provider` alone is its own model.")
+    ] = ()
+    stay_home: Annotated[
+        tuple[FailureKind, ...], Meta(description="Kinds of failure that do not go to the next of the chain.")
+    ] = ()
+    drafts: Annotated[bool, Meta(description="Let the model go on from a tool call that was cut?")] = True
+    limits: Annotated[TurnLimits, Meta(description="Limits for this route; they count before a provider's.")] = (
+        TurnLimits()
+    )
+
+
+class Gateway(_Table, frozen=True, kw_only=True):
+    """`headway serve`."""
+
+    listen: Annotated[str, Meta(description="Address and port.")] = "127.0.0.1:8320"
+    keys: Annotated[
+        tuple[str, ...], Meta(description="Keys that clients must show, written like those above; needed off loopback.")
+    ] = ()
+
+
+class Store(_Table, frozen=True, kw_only=True):
+    """Where sessions are kept."""
+
+    url: Annotated[
+        str,
+        Meta(description="`sqlite:PATH` or `postgresql://…`, or an `env:NAME` that holds it; empty: a file of ours."),
+    ] = ""
+
+
+class Agent(_Table, frozen=True, kw_only=True):
+    """`headway run` and `headway chat`."""
+
+    approve: Annotated[
+        Approve, Meta(description="What needs a yes: everything that acts, all but edits, nothing acts, nothing asks.")
+    ] = "ask"
+    steps: Annotated[Count, Meta(description="Rounds of tool calls in one task.")] = 200
+    shell_seconds: Annotated[Seconds, Meta(description="How long one shell command may run.")] = 120.0
+
+
+class Settings(_Table, frozen=True, kw_only=True):
+    """Everything that can be set."""
+
+    providers: Annotated[dict[str, ProviderEntry], Meta(description="Who can be asked.")] = {}
+    routes: Annotated[dict[str, RouteEntry], Meta(description="In which order they are.")] = {}
+    limits: Annotated[Limits, Meta(description="How long, and how often.")] = Limits()
+    gateway: Annotated[Gateway, Meta(description="The server.")] = Gateway()
+    store: Annotated[Store, Meta(description="The sessions.")] = Store()
+    agent: Annotated[Agent, Meta(description="The agent.")] = Agent()
