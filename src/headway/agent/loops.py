@@ -72,9 +72,9 @@ class LoopWatch(Struct, frozen=True):
         if was_told or len(self.told) >= self.most_tellings:
             return self, End(f"The agent went round in circles: {what}, with the same results, after it was told so.")
         text = (
-            f"You are going round in circles: {what}, with the same results each time. Doing it again will bring nothing "
-            "new. Use what you have learnt, try something else, or say what keeps you from going on. If you wait for "
-            "something to change, wait longer in a single call."
+            f"You are going round in circles: {what}, with the same results each time. Doing it again will bring "
+            "nothing new. Use what you have learnt, try something else, or say what keeps you from going on. If you "
+            "wait for something to change, wait longer in a single call."
         )
         return replace(self, seen=(), told=(*self.told, cycle)), Tell(text)
 

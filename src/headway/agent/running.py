@@ -27,6 +27,8 @@ from headway.wire.json_text import BadJson, excerpt, strict_object
 
 OnIntent: TypeAlias = Callable[[ToolCall], Awaitable[None]]
 OnResult: TypeAlias = Callable[[ToolCall, ToolResult], Awaitable[None]]
+LEAVE_SECONDS = 0.45
+"""How long a cancelled tool may take to end what it has started, before it is left behind."""
 _log = logging.getLogger("headway.agent")
 
 
@@ -122,8 +124,7 @@ class _Executor:
             return ready
         async with self._room:
             context = replace(self._context, call_id=ready.call.id)
-            # A gathered tool cannot raise past here, and a cancelled one has come to its end before we go on.
-            (outcome,) = await asyncio.gather(ready.tool.run(ready.arguments, context), return_exceptions=True)
+            outcome = await _outcome(ready.tool.run(ready.arguments, context))
         if isinstance(outcome, BaseException):
             result = _failed(ready.call, _words(ready.tool, outcome))
         else:
@@ -140,6 +141,21 @@ class _Executor:
         return f"There is no tool `{excerpt(name, 80)}`. There is {', '.join(f'`{one}`' for one in near)}."
 
 
+async def _outcome(running: Awaitable[Content]) -> Content | BaseException:
+    """Return what a tool returns or raises. A cancelled one gets a moment to end what it has started."""
+    task = asyncio.ensure_future(running)
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())
+    try:
+        await asyncio.wait({task})
+    except asyncio.CancelledError:
+        task.cancel()
+        await asyncio.wait({task}, timeout=LEAVE_SECONDS)
+        raise
+    if task.cancelled():
+        return asyncio.CancelledError("it cancelled itself")
+    return task.exception() or task.result()
+
+
 def _words(tool: Tool, error: BaseException) -> str:
     """Return what a tool raised, in words; what nobody foresaw is a bug of the tool, and is logged as one."""
     if isinstance(error, HeadwayError):
@@ -150,8 +166,8 @@ def _words(tool: Tool, error: BaseException) -> str:
         return f"`{tool.name}` failed: {excerpt(str(error))}."
     _log.error("The tool %s raised what it should not", tool.name, exc_info=error)
     return (
-        f"`{tool.name}` failed by a bug of its own ({type(error).__name__}: {excerpt(str(error))}). What it has done until "
-        "then is not known. Do not call it again in the same way."
+        f"`{tool.name}` failed by a bug of its own ({type(error).__name__}: {excerpt(str(error))}). What it has done "
+        "until then is not known. Do not call it again in the same way."
     )
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from headway.agent.tools.path_names import DEEPEST, parts_of
+from headway.agent.tools.path_names import DEEPEST, parts_of, refuse_git_internals
 from headway.agent.tools.refusals import OutsideWorkspace, PathRefused, in_words
 from headway.failure import InvalidInput
 
@@ -100,7 +100,7 @@ class Workspace:
     def _begin(self, path: str, asked: str) -> tuple[Path, tuple[str, ...]]:
         """Return the root that a path begins in, and its parts below that."""
         parts = parts_of(path)
-        if not (path.startswith("/") or os.path.isabs(path)):
+        if not (path.startswith("/") or Path(path).is_absolute()):
             return self.root, parts
         for prefix, real in self._prefixes:
             lead = tuple(part for part in prefix.as_posix().split("/") if part)
@@ -134,7 +134,7 @@ class _Way:
             if part == "..":
                 self._go_up()
             elif (target := self._link(part)) is not None:
-                self._follow(part, target)
+                self._follow(target)
             elif self._pending:
                 self._go_down(part, create=create_parents)
             else:
@@ -161,6 +161,7 @@ class _Way:
         if len(self._names) >= DEEPEST:
             raise PathRefused(f"`{self._asked}` leads through more than {DEEPEST} directories.")
         if create:
+            refuse_git_internals((*self._names, part))
             with suppress(FileExistsError):
                 os.mkdir(part, dir_fd=self._open[-1])
         self._open.append(os.open(part, _DIRECTORY, dir_fd=self._open[-1]))
@@ -175,7 +176,7 @@ class _Way:
                 return None
             raise
 
-    def _follow(self, part: str, target: str) -> None:
+    def _follow(self, target: str) -> None:
         self._links += 1
         if self._links > MOST_LINKS:
             raise PathRefused(f"`{self._asked}` leads through more than {MOST_LINKS} symbolic links.")

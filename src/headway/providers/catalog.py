@@ -3,7 +3,7 @@
 Everything a provider does differently is a field here; nobody asks for its name. `presets.py` fills the fields in.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Any
 from urllib.parse import quote, urlsplit, urlunsplit
@@ -78,7 +78,9 @@ class Provider(Struct, frozen=True, kw_only=True):
     prefills: bool = False
     """Can a model here go on from assistant text, if the model itself can?"""
     reattaches: bool = False
-    """Can a broken generation be taken up again on the server? Such requests run in the background."""
+    """Can a broken generation be taken up again on the server?"""
+    reattach_body: tuple[tuple[str, Any], ...] = ()
+    """What a request must have for that."""
     local: bool = False
     """Is it a server of one's own: no key, no bill, more patience?"""
     model: str = ""
@@ -116,14 +118,6 @@ def endpoint(provider: Provider, model: str = "") -> str:
     return urlunsplit((scheme, host, path, "&".join(filter(None, (query, asked))), ""))
 
 
-def reattach_url(provider: Provider, reply_id: str, after: int) -> str:
-    """Return the URL that streams the rest of a reply, behind the event of that number."""
-    scheme, host, path, query, _ = urlsplit(endpoint(provider))
-    wanted = f"stream=true&starting_after={after}"
-    path = f"{path}/{quote(reply_id, safe='')}"
-    return urlunsplit((scheme, host, path, "&".join(filter(None, (query, wanted))), ""))
-
-
 def request_headers(
     provider: Provider, key: Secret | None = None, *, betas: Iterable[str] = ()
 ) -> tuple[tuple[str, str], ...]:
@@ -156,9 +150,16 @@ def _auth_for(provider: Provider, secret: str) -> Auth:
     return provider.auth
 
 
-def body_for(provider: Provider, body: dict[str, Any]) -> dict[str, Any]:
+def extra_body(provider: Provider, asked: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return what requests have here beyond what the wire says; whoever wants nothing kept there gets nothing kept."""
+    said = asked or {}
+    willing = provider.reattaches and all(said.get(name, value) == value for name, value in provider.reattach_body)
+    return {**dict(provider.body), **(dict(provider.reattach_body) if willing else {})}
+
+
+def body_for(provider: Provider, body: Mapping[str, Any]) -> dict[str, Any]:
     """Return a rendered body in the words that this endpoint knows; the one that was given is left as it is."""
-    fitted = {**dict(provider.body), **body}
+    fitted = {**extra_body(provider, body), **body}
     if provider.output_cap:
         said = [fitted.pop(word) for word in _CAPS if fitted.get(word) is not None]
         if said:

@@ -31,6 +31,15 @@ class Pool(Struct, frozen=True):
         """Return the keys of a link's provider."""
         return self.rings.get(link.provider.name) or KeyRing(link.provider.name)
 
+    def keys_for(self, link: Link, now: float) -> tuple[str, ...]:
+        """Return the names of the keys to use, best first: all that are fit, or else the one that rests the shortest.
+
+        None at all: no key is wanted, or none is left.
+        """
+        ring = self.ring(link)
+        rested = ring.pick(link.model, now)
+        return ring.fit(link.model, now) or ((rested,) if rested is not None else ())
+
 
 class Choice(Struct, frozen=True):
     """Whom to ask, in order. None at all: every key of the chain has been ruled out."""
@@ -69,15 +78,7 @@ def choose(pool: Pool, chain: Sequence[Link], now: float) -> Choice:
 
 def upstreams_for(pool: Pool, links: Sequence[Link], now: float) -> tuple[Upstream, ...]:
     """Return links in the words of a ledger; a key that rests is not counted while another is fit."""
-    return tuple(
-        Upstream(link.name, max(1, len(pool.ring(link).fit(link.model, now))), link.provider.reattaches)
-        for link in links
-    )
-
-
-def key_for(pool: Pool, link: Link, now: float) -> str | None:
-    """Return the name of the key to use; None where no key is wanted or none is left."""
-    return pool.ring(link).pick(link.model, now)
+    return tuple(Upstream(link.name, max(1, len(pool.keys_for(link, now))), link.provider.reattaches) for link in links)
 
 
 def answered(pool: Pool, link: Link, key: str | None = None) -> tuple[Pool, tuple[Change, ...]]:

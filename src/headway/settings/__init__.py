@@ -1,5 +1,6 @@
 """What can be set, where it is set, and what a turn makes of it. The only reader of the environment and of files."""
 
+from headway.settings.asking import Ready, made_ready
 from headway.settings.layers import From, Origin
 from headway.settings.loading import Loaded, load
 from headway.settings.places import Surroundings, surroundings
@@ -13,9 +14,11 @@ __all__ = [
     "Loaded",
     "Origin",
     "Plan",
+    "Ready",
     "Settings",
     "Surroundings",
     "load",
+    "made_ready",
     "open_pool",
     "plan_for",
     "surroundings",

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from headway.providers.catalog import Provider
 from headway.providers.presets import PRESETS
-from headway.settings.endpoints import preset_of
+from headway.settings.entries import preset_of
 from headway.settings.layers import From, KeyPath, Origin
 from headway.settings.places import Surroundings
 from headway.settings.schema import ProviderEntry, RouteEntry, Settings
@@ -26,12 +26,12 @@ class Completed(Struct, frozen=True):
 def completed(settings: Settings, origins: dict[KeyPath, Origin], around: Surroundings) -> Completed:
     """Return the settings with what the environment adds to them."""
     entries = dict(settings.providers)
-    named = {text.partition("/")[0] for route in settings.routes.values() for text in route.chain}
-    if entries:
-        wanted = [name for name in named if name in PRESETS and name not in entries]
-    else:
-        wanted = [*named & PRESETS.keys(), *(preset.name for preset in _with_keys(around))]
-    entries.update({name: ProviderEntry() for name in dict.fromkeys(wanted)})
+    wanted = [text.partition("/")[0] for route in settings.routes.values() for text in route.chain]
+    if not entries:
+        wanted += [preset.name for preset in _with_keys(around)]
+    for name in wanted:
+        if name in PRESETS:
+            entries.setdefault(name, ProviderEntry())
     added = dict(origins)
     for name, entry in entries.items():
         entries[name] = _with_the_usual(name, entry, around, added)
@@ -79,6 +79,6 @@ def _askable(entries: dict[str, ProviderEntry]) -> list[str]:
     for name, entry in entries.items():
         preset = preset_of(name, entry)
         wants_keys = preset is not None and bool(preset.key_variables)
-        if (entry.model or (preset and preset.model)) and (entry.keys or not wants_keys):
+        if (entry.model or (preset and preset.model)) and (entry.keys is not None or not wants_keys):
             chain.append(name)
     return chain

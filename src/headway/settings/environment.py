@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from headway.failure import InvalidInput
 from headway.settings.layers import From, Layer, Origin
@@ -15,7 +16,7 @@ from headway.settings.reading import closest, is_list, is_text
 from headway.settings.schema import Agent, Gateway, Limits, Store
 
 PREFIX = "HEADWAY_"
-_SECTIONS = {"limits": Limits, "gateway": Gateway, "store": Store, "agent": Agent}
+_SECTIONS: dict[str, type[Struct]] = {"limits": Limits, "gateway": Gateway, "store": Store, "agent": Agent}
 
 
 def variables() -> dict[str, tuple[str, str, Any]]:

@@ -12,7 +12,7 @@ from msgspec import Struct
 from headway.failure import InvalidInput
 from headway.providers.presets import PRESETS
 from headway.settings.completion import completed
-from headway.settings.endpoints import provider_of
+from headway.settings.entries import provider_of
 from headway.settings.environment import environment_layers
 from headway.settings.gateway import check_gateway
 from headway.settings.layers import DEFAULT, From, KeyPath, Layer, Origin, dotted, merged

@@ -18,6 +18,9 @@ class Surroundings(Struct, frozen=True):
     home: Path
     platform: str = "linux"
 
+    def __repr__(self) -> str:  # variables hold keys
+        return f"Surroundings({len(self.environ)} variables, {str(self.folder)!r}, {self.platform!r})"
+
     def variable(self, name: str) -> str:
         """Return a variable; unset and empty are the same."""
         return self.environ.get(name, "").strip()

@@ -1,7 +1,7 @@
 """Settings to what a turn runs on: a chain of links, a policy, limits for each link, and the pool that all turns share.
 
-A provider none of whose keys is there is left out of a chain with a notice, so that one file serves people with different
-keys. When nobody is left, that is an error with every reason in it.
+A provider none of whose keys is there is left out of a chain with a notice, so that one file serves people with
+different keys. When nobody is left, that is an error with every reason in it.
 """
 
 from msgspec import Struct
@@ -17,9 +17,9 @@ from headway.providers.pool import Pool
 from headway.providers.presets import PRESETS
 from headway.recovery.ledger import Policy, Strategy
 from headway.settings.completion import DEFAULT_ROUTE
-from headway.settings.endpoints import facts_of, is_bare_to_listeners, provider_of
+from headway.settings.entries import facts_of, is_bare_to_listeners, provider_of
 from headway.settings.loading import Loaded
-from headway.settings.schema import RouteEntry, StreamLimits, TurnLimits
+from headway.settings.schema import ProviderEntry, RouteEntry, StreamLimits, TurnLimits
 from headway.transport.limits import Overrides
 
 _STREAM = frozenset(Overrides.__struct_fields__)
@@ -76,7 +76,7 @@ def _plan(loaded: Loaded, name: str, route: RouteEntry) -> Plan:
         provider = provider_of(wanted, entry, "settings")
         keys, problems = _keys(loaded, wanted)
         notices += problems
-        if _wants_key(provider) and not keys:
+        if _wants_key(provider, entry) and not keys:
             if not problems:
                 notices.append(_no_key(provider))
             continue
@@ -99,8 +99,10 @@ def _keys(loaded: Loaded, name: str) -> tuple[tuple[str, ...], list[str]]:
     return good, [f"{name}: {problem}" for problem in problems.values() if problem is not None]
 
 
-def _wants_key(provider: Provider) -> bool:
-    return provider.auth is not Auth.NONE and bool(provider.key_variables)
+def _wants_key(provider: Provider, entry: ProviderEntry) -> bool:
+    """Say whether it must not be asked without a key; an empty list of keys says that it may."""
+    named = provider.key_variables if entry.keys is None else entry.keys
+    return provider.auth is not Auth.NONE and bool(named)
 
 
 def _no_key(provider: Provider) -> str:

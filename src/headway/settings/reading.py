@@ -50,7 +50,7 @@ def _read_value(kind: Any, value: Any, origin: str, path: KeyPath) -> Any:
     inner = _table_type(kind)
     if inner is None:
         return _convert(kind, value, origin, path)
-    if get_origin(_bare(kind)) is not dict:
+    if get_origin(bare_type(kind)) is not dict:
         return read(inner, value, origin, path)
     if not isinstance(value, dict):
         raise InvalidInput(_place(origin, path), f"expected a table, got {_given(value)}", f"Write [{dotted(path)}.…].")
@@ -68,11 +68,11 @@ def _wrong(said: str, kind: Any, value: Any, origin: str, path: KeyPath) -> Inva
     index = _INDEX.search(said)
     at, item = (f"[{index['at']}]", value[int(index["at"])]) if index else ("", value)
     place = f"{_place(origin, path)}{at}"
-    choices = _choices(kind)
-    if choices and isinstance(item, str):
-        near = closest(item, choices)
+    words = choices(kind)
+    if words and isinstance(item, str):
+        near = closest(item, words)
         hint = f"Did you mean {near!r}?" if near else ""
-        return InvalidInput(place, f"{item[:80]!r} is none of {', '.join(choices)}", hint)
+        return InvalidInput(place, f"{item[:80]!r} is none of {', '.join(words)}", hint)
     if found := _TYPE_ERROR.search(said):
         wanted = " or ".join(_WORDS.get(word, word) for word in found["wanted"].split(" | ") if word != "null")
         given = _WORDS.get(found["given"], found["given"])
@@ -92,11 +92,8 @@ def unknown(origin: str, path: KeyPath, known: Iterable[str], elsewhere: str = "
     """Return the error for a key that means nothing, with the one that was probably meant."""
     names = sorted(known)
     near = closest(path[-1], names)
-    if near:
-        hint = f"Did you mean {dotted((*path[:-1], near))}?"
-    else:
-        hint = elsewhere or f"Known here: {', '.join(names)}"
-    return InvalidInput(_place(origin, path), "there is no such setting", hint)
+    meant = f"Did you mean {dotted((*path[:-1], near))}?" if near else f"Known here: {', '.join(names)}"
+    return InvalidInput(_place(origin, path), "there is no such setting", elsewhere or meant)
 
 
 def closest(word: str, known: Iterable[str]) -> str | None:
@@ -109,49 +106,61 @@ def _belongs_elsewhere(kind: type[Struct], key: str, path: KeyPath) -> str:
     """Say in which table below this one a key would be right."""
     for field in msgspec.structs.fields(kind):
         inner = _table_type(field.type)
-        if inner is not None and key in inner.__struct_fields__ and get_origin(_bare(field.type)) is not dict:
+        if inner is not None and key in inner.__struct_fields__ and get_origin(bare_type(field.type)) is not dict:
             return f"It belongs one table further in: {dotted((*path, field.name, key))}"
     return ""
 
 
 def is_text(kind: Any) -> bool:
     """Say whether a setting is a free text."""
-    return _bare(kind) is str
+    return bare_type(kind) is str
 
 
 def is_list(kind: Any) -> bool:
     """Say whether a setting is a list."""
-    return get_origin(_bare(kind)) is tuple
+    return get_origin(bare_type(kind)) is tuple
 
 
 def _place(origin: str, path: KeyPath) -> str:
     return f"{origin}: {dotted(path)}" if path else origin
 
 
+def type_words(kind: Any) -> str:
+    """Say what a setting is, in words."""
+    bare = bare_type(kind)
+    if isinstance(bare, type) and issubclass(bare, Struct):
+        return "a table"
+    if get_origin(bare) in {tuple, dict}:
+        return "a list of texts" if get_origin(bare) is tuple else "a table"
+    if get_args(bare):
+        return next(words for inner in get_args(bare) if (words := type_words(inner)))
+    return _WORDS.get(bare.__name__, "")
+
+
 def _given(value: Any) -> str:
     return _WORDS.get({"dict": "object", "list": "array"}.get(type(value).__name__, type(value).__name__), "a value")
 
 
-def _bare(kind: Any) -> Any:
+def bare_type(kind: Any) -> Any:
     """Return a type without what is written beside it."""
-    return _bare(get_args(kind)[0]) if get_origin(kind) is Annotated else kind
+    return bare_type(get_args(kind)[0]) if get_origin(kind) is Annotated else kind
 
 
 def _table_type(kind: Any) -> type[Struct] | None:
     """Return the type of the table, or of each table of a dictionary; None for plain values."""
-    bare = _bare(kind)
+    bare = bare_type(kind)
     if get_origin(bare) is dict:
-        bare = _bare(get_args(bare)[1])
+        bare = bare_type(get_args(bare)[1])
     return bare if isinstance(bare, type) and issubclass(bare, Struct) else None
 
 
-def _choices(kind: Any) -> list[str]:
+def choices(kind: Any) -> list[str]:
     """Return the words of a closed set, in a list or alone; none for an open one."""
-    bare = _bare(kind)
+    bare = bare_type(kind)
     if isinstance(bare, type) and issubclass(bare, Enum):
         return [member.value for member in bare]
     if get_origin(bare) is Literal:
         return list(get_args(bare))
     if get_origin(bare) in {tuple, Union} or hasattr(bare, "__args__"):
-        return next((found for inner in get_args(bare) if (found := _choices(inner))), [])
+        return next((found for inner in get_args(bare) if (found := choices(inner))), [])
     return []

@@ -21,7 +21,7 @@ def check_reference(text: str, place: str, example: str = "MY_KEY") -> None:
     kind, colon, name = text.partition(":")
     if colon and kind in KINDS and name.strip():
         return
-    why = f"`{kind}:` names nothing" if colon and kind in KINDS else "a key does not belong in a file"
+    why = f"`{kind}:` names nothing" if colon and kind in KINDS else "a key must not be written out here"
     hint = f'Put it into a variable and write "env:{example}", or into a file of its own and write "file:PATH".'
     raise InvalidInput(place, why, hint)
 

@@ -1,5 +1,7 @@
-"""Every setting: its type, its bounds, its default and what it is for. The reference page and the JSON Schema are made
-of this. None as a default means that Headway chooses, by what it knows of the provider, the model and the request.
+"""Every setting: its type, its bounds, its default and what it is for.
+
+The reference page and the JSON Schema are made of this. None as a default means that Headway chooses, by what it knows
+of the provider, the model and the request.
 """
 
 from typing import Annotated, Literal, TypeAlias
@@ -14,7 +16,7 @@ DAY = 86_400
 Seconds: TypeAlias = Annotated[float, Meta(gt=0, le=DAY)]
 Count: TypeAlias = Annotated[int, Meta(ge=1, le=1_000)]
 Tokens: TypeAlias = Annotated[int, Meta(ge=1, le=100_000_000)]
-Price: TypeAlias = Annotated[float, Meta(ge=0, le=1_000_000)]
+Amount: TypeAlias = Annotated[float, Meta(ge=0, le=1_000_000)]
 Wire: TypeAlias = Literal["chat", "responses", "anthropic"]
 Approve: TypeAlias = Literal["ask", "edits", "plan", "auto"]
 
@@ -31,7 +33,7 @@ class StreamLimits(_Table, frozen=True, kw_only=True):
     dead_seconds: Annotated[Seconds | None, Meta(description="No bytes at all, after something was said.")] = None
     first_content_seconds: Annotated[Seconds | None, Meta(description="Bytes, but nothing said yet.")] = None
     silence_seconds: Annotated[Seconds | None, Meta(description="Bytes, but nothing more said.")] = None
-    drip_chars_per_second: Annotated[Price | None, Meta(description="Less than this is a drip and no stream …")] = None
+    drip_chars_per_second: Annotated[Amount | None, Meta(description="Less than this is a drip and no stream …")] = None
     drip_window_seconds: Annotated[Seconds | None, Meta(description="… when it lasts this long.")] = None
 
 
@@ -70,8 +72,8 @@ class ModelEntry(_Table, frozen=True, kw_only=True):
     reasoning: Annotated[bool | None, Meta(description="Does it think before it speaks?")] = None
     images: Annotated[bool | None, Meta(description="Can it see?")] = None
     prefill: Annotated[bool | None, Meta(description="Can it go on from assistant text?")] = None
-    input_price: Annotated[Price | None, Meta(description="Dollars for a million tokens of input.")] = None
-    output_price: Annotated[Price | None, Meta(description="Dollars for a million tokens of output.")] = None
+    input_price: Annotated[Amount | None, Meta(description="Dollars for a million tokens of input.")] = None
+    output_price: Annotated[Amount | None, Meta(description="Dollars for a million tokens of output.")] = None
 
 
 class ProviderEntry(_Table, frozen=True, kw_only=True):

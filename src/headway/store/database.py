@@ -24,7 +24,8 @@ PATIENCE_MS = 5000
 CHECKPOINT_PAGES = 1000
 _CROWDED_BYTES = 1 << 16
 _VERSION = """
-  select user_version, application_id, (select count(*) from sqlite_schema) from pragma_user_version, pragma_application_id
+  select user_version, application_id, (select count(*) from sqlite_schema)
+  from pragma_user_version, pragma_application_id
 """
 
 Job: TypeAlias = Callable[[apsw.Connection], None]
@@ -82,7 +83,8 @@ class Database:
             self._has_wal = self._db is not None and self._db.pragma("journal_mode") == "wal"
         if read_only:
             with self.reading() as db:
-                _check_version(db, self.path)
+                if _version(db, self.path) < len(_migrations()):
+                    raise StoreFailed(Trouble.READ_ONLY, self.path, "it must be written to before it can be read")
 
     def to_write(self) -> apsw.Connection:
         """Return the connection to write by, or refuse: the file may be open only to be read."""
@@ -151,7 +153,7 @@ def _open_to_write(path: Path) -> apsw.Connection:
     db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     db.set_busy_timeout(PATIENCE_MS)
     db.transaction_mode = "IMMEDIATE"
-    _check_version(db, path)
+    _version(db, path)
     if db.readonly("main"):
         raise StoreFailed(Trouble.READ_ONLY, path)
     _switch_to_wal(db)
@@ -196,14 +198,15 @@ def _migrations() -> list[str]:
     return [file.read_text(encoding="utf-8") for file in files]
 
 
-def _check_version(db: apsw.Connection, path: Path) -> None:
-    """Refuse a file that is not ours or that is newer than we are, before anything in it is touched."""
+def _version(db: apsw.Connection, path: Path) -> int:
+    """Return the file's version; refuse one that is not ours or newer than we are, before anything in it is touched."""
     version, owner, tables = db.execute(_VERSION).get  # in one look: another process may be making the file
     if owner != APPLICATION_ID and tables:
         raise StoreFailed(Trouble.NOT_OURS, path, "it is the database of another program")
     known = len(_migrations())
     if version > known:
         raise StoreFailed(Trouble.TOO_NEW, path, f"its version is {version}, and this Headway knows up to {known}")
+    return int(version)
 
 
 def _migrate(db: apsw.Connection) -> None:

@@ -111,8 +111,6 @@ class Watchdog:
         self._bytes_at = now
         self._content_at = now if self._content_at >= left else self._content_at + away
         self._drip_at = now if self._drip_at >= left else self._drip_at + away
-        if away > LATE_SECONDS and self.stage is not Stage.OVER:
-            self._arm()
 
     def stop(self) -> None:
         """Stop watching; nothing is called after this."""

@@ -7,6 +7,7 @@ from msgspec import Struct
 from headway.failure import Failure
 from headway.history.edits import Repair
 from headway.recovery.decisions import Why
+from headway.recovery.drafts import Draft
 from headway.recovery.ledger import Strategy
 
 
@@ -25,13 +26,10 @@ class Broke(Struct, frozen=True, tag="broke"):
     received: int
 
 
-class DraftKept(Struct, frozen=True, tag="draft_kept"):
+class DraftHeld(Struct, frozen=True, tag="draft_held"):
     """A cut call is kept; nothing of it has run."""
 
-    draft: str
-    tool: str
-    field: str
-    characters: int
+    draft: Draft
 
 
 class TryingAgain(Struct, frozen=True, tag="trying_again"):
@@ -70,4 +68,4 @@ class Answered(Struct, frozen=True, tag="answered"):
     upstream: str
 
 
-Notice: TypeAlias = Asking | Broke | DraftKept | TryingAgain | FailedOver | Healed | GaveUp | Answered
+Notice: TypeAlias = Asking | Broke | DraftHeld | TryingAgain | FailedOver | Healed | GaveUp | Answered

@@ -44,18 +44,16 @@ class Turn:
         endpoints: Sequence[Endpoint],
         sink: Sink,
         *,
-        policy: Policy | None = None,
-        previous: Ledger | None = None,
+        ledger: Ledger | None = None,
         gaps: Gaps | None = None,
         chance: Callable[[], float] = random,
     ) -> None:
-        """Ask the endpoints in their order; `previous` is the ledger of the turn before, if it left something open."""
+        """Ask the endpoints in their order; `ledger` may begin with what an earlier turn left open."""
         if not endpoints:
             raise InvalidInput("a turn", "there is no endpoint to ask", "Configure a provider, or try: headway demo")
         self._client, self._sink, self._gaps, self._chance = client, sink, gaps, chance
         self._endpoints = {endpoint.name: endpoint for endpoint in endpoints}
-        upstreams = tuple(endpoint.upstream() for endpoint in endpoints)
-        self.ledger = open_ledger(policy or Policy(), upstreams, previous)
+        self.ledger = ledger or open_ledger(Policy(), tuple(endpoint.upstream() for endpoint in endpoints))
         self.attempts = list[Received]()
         """What each attempt brought, for usage and traces."""
         self._adjusted = Adjustments()
@@ -159,7 +157,7 @@ class Turn:
         if isinstance(outcome, Broken):
             told.append(notices.Broke(name, outcome.failure, self.ledger.salvage.size))
             if draft is not None and draft != before.salvage.draft:
-                told.append(notices.DraftKept(draft.id, draft.tool, draft.open_name, draft.offset))
+                told.append(notices.DraftHeld(draft))
         match decision:
             case Again(strategy=strategy, wait_seconds=wait):
                 told.append(notices.TryingAgain(name, strategy, wait))

@@ -10,35 +10,23 @@ from typing import Any
 from msgspec import Struct
 
 _ITEM_TYPES = frozenset(
-    [
+    {
+        "message",
+        "reasoning",
         "function_call",
         "function_call_output",
         "custom_tool_call",
         "custom_tool_call_output",
-        "reasoning",
-        "item_reference",
-        "message",
-        "compaction",
         "local_shell_call",
         "local_shell_call_output",
         "web_search_call",
         "file_search_call",
         "computer_call",
-    ]
+        "item_reference",
+    }
 )
 _ITEM_PARTS = frozenset({"input_text", "output_text", "input_image", "input_file"})
-_BLOCKS = frozenset(
-    [
-        "tool_use",
-        "tool_result",
-        "thinking",
-        "redacted_thinking",
-        "server_tool_use",
-        "web_search_tool_result",
-        "document",
-        "compaction",
-    ]
-)
+_BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "document"})
 _CHAT_PARTS = frozenset({"image_url", "input_audio", "file"})
 _CHAT_ROLES = frozenset({"tool", "function"})
 

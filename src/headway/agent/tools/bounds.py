@@ -18,7 +18,7 @@ def shorten(line: str, most: int = LONGEST_LINE) -> str:
 
 
 def clip(text: str, most: int) -> str:
-    """Return the text, or its beginning and its end with a note between them, when it has more than `most` characters."""
+    """Return the text; of one with more than `most` characters, the beginning and the end with a note between them."""
     if len(text) <= most:
         return text
     spool = Spool(most)

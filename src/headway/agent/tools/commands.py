@@ -22,7 +22,8 @@ _EXPANDED = re.compile(r"[$`*?\[{]|^~")
 _COMPUTED = re.compile(r"[$`]|\{[^}]*,")
 _DEEPEST = 4
 _SHELLS = frozenset(
-    ["sh", "bash", "dash", "zsh", "ksh", "fish", "ash", "csh", "tcsh", "eval", "source", ".", "exec", "su", "ssh", "xargs", "parallel", "watch", "script"]
+    {"sh", "bash", "dash", "zsh", "ksh", "fish", "ash", "csh", "tcsh", "eval", "source", ".", "exec"}
+    | {"su", "ssh", "xargs", "parallel", "watch", "script"}
 )
 _LANGUAGES = re.compile(r"(?:python|perl|ruby|node|php|lua|awk|gawk|tclsh|pwsh|powershell)[\d.]*$|(?:alias|busybox)$")
 

@@ -1,6 +1,6 @@
 """`edit_file`: one text in a file becomes another, where it stands word for word.
 
-The file's own line ends are kept: a `\\n` in what is looked for also finds `\\r\\n`, and what is put there ends its lines
+The file's own line ends are kept: an LF in what is looked for also finds CRLF, and what is put there ends its lines
 like its surroundings. Everything else stays as it was, byte for byte.
 """
 
@@ -18,6 +18,7 @@ from headway.agent.tools.refusals import ToolError
 from headway.agent.tools.texts import text_of
 from headway.agent.tools.threads import in_thread
 from headway.agent.tools.tool import ToolContext
+from headway.agent.workspace import Workspace
 
 _SHOWN_PLACES = 10
 _LEAST_HASH = 8
@@ -33,6 +34,7 @@ class Edited(Struct, frozen=True):
 @tool(kind=Kind.EDITS, drafts=True)
 async def edit_file(
     context: ToolContext,
+    *,
     path: Annotated[str, "The file, relative to the workspace."],
     old: Annotated[
         str,
@@ -49,11 +51,10 @@ async def edit_file(
     all_: Annotated[bool, "Replace every place where `old` stands, instead of the only one."] = False,
 ) -> str:
     """Change a part of a text file: replace `old`, which must stand there exactly once, by `new`."""
-    return await in_thread(_edit, context, path, old, new, expected_hash, all_)
+    return await in_thread(_edit, context.workspace, path, old, new, expected_hash=expected_hash, every=all_)
 
 
-def _edit(context: ToolContext, path: str, old: str, new: str, expected_hash: str | None, every: bool) -> str:  # noqa: FBT001
-    workspace = context.workspace
+def _edit(workspace: Workspace, path: str, old: str, new: str, *, expected_hash: str | None, every: bool) -> str:
     with with_near_names(workspace, path), workspace.spot(path) as spot:
         before, mark = read(spot)
         refuse_to_edit(spot, mark)

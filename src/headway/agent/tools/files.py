@@ -15,7 +15,7 @@ from hashlib import sha256
 
 from msgspec import Struct
 
-from headway.agent.tools.path_names import is_git_internal
+from headway.agent.tools.path_names import refuse_git_internals
 from headway.agent.tools.refusals import NotThere, PathRefused, ToolError
 from headway.agent.workspace import Spot
 
@@ -102,8 +102,7 @@ def replace(spot: Spot, data: bytes, old: Mark | None) -> None:
 
 def refuse_to_edit(spot: Spot, old: Mark | None) -> None:
     """Refuse what no editing tool may change."""
-    if is_git_internal(spot.parts):
-        raise PathRefused(f"`{spot.shown}` is inside git's own files, which are not edited by hand; use git commands.")
+    refuse_git_internals(spot.parts)
     if not spot.parts:
         raise ToolError("The path names the workspace itself, which is a directory, not a file.")
     if old is not None and not old.mode & 0o222:
@@ -157,9 +156,9 @@ def _sweep(spot: Spot) -> None:
     """Remove what writers that were killed have left in this directory."""
     place = spot.directory if spot.directory is not None else os.path.dirname(spot.name)  # noqa: PTH120
     oldest = time.time() - STALE_SECONDS
-    for name in os.listdir(place):
-        if name.startswith(TEMPORARY) and name.endswith(".tmp"):
-            path = _beside(spot, name)
-            with suppress(OSError):
-                if os.stat(path, dir_fd=spot.directory, follow_symlinks=False).st_mtime < oldest:
-                    os.unlink(path, dir_fd=spot.directory)
+    with os.scandir(place) as entries:
+        names = [entry.name for entry in entries if entry.name.startswith(TEMPORARY) and entry.name.endswith(".tmp")]
+    for path in (_beside(spot, name) for name in names):
+        with suppress(OSError):
+            if os.stat(path, dir_fd=spot.directory, follow_symlinks=False).st_mtime < oldest:
+                os.unlink(path, dir_fd=spot.directory)

@@ -1,7 +1,7 @@
 """What a repository does not count as its own: `.git`, our temporary files, and what `.gitignore` files say.
 
-The common part of git's rules: comments, `!`, a `/` at the beginning, inside or at the end, `*`, `**`. The last rule that
-fits decides; files in deeper directories speak last.
+The common part of git's rules: comments, `!`, a `/` at the beginning, inside or at the end, `*`, `**`. The last rule
+that fits decides; files in deeper directories speak last.
 """
 
 from collections.abc import Sequence

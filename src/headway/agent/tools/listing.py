@@ -14,6 +14,7 @@ from headway.agent.tools.walking import Cut, Entry, walk
 @tool(kind=Kind.READS)
 async def list_files(
     context: ToolContext,
+    *,
     path: Annotated[str, "The directory, relative to the workspace."] = ".",
     pattern: Annotated[
         str, "Only paths like this: `*.py` for names in any directory, `src/**/*.{ts,tsx}` for whole paths."
@@ -21,10 +22,10 @@ async def list_files(
     ignored: Annotated[bool, "Also show what .gitignore leaves out."] = False,
 ) -> str:
     """List the files of a directory and of all directories below it, nearest first. Directories end in `/`."""
-    return await in_thread(_list, context, path, pattern, ignored)
+    return await in_thread(_list, context, path, pattern, ignored=ignored)
 
 
-def _list(context: ToolContext, path: str, pattern: str, ignored: bool) -> str:  # noqa: FBT001
+def _list(context: ToolContext, path: str, pattern: str, *, ignored: bool) -> str:
     most = context.limits.listed
     glob = Glob(pattern) if pattern else None
     lines: list[str] = []

@@ -13,7 +13,8 @@ LEAST_LIKENESS = 0.6
 _LOOKED_AT = 200
 _SHOWN_LINES = 12
 _NUMBERED = re.compile(r"^ *\d+\t", re.MULTILINE)
-_QUOTES = str.maketrans("‘’“”–—\u00a0", "''\"\"-- ")
+_QUOTES = str.maketrans("\u2018\u2019\u201c\u201d\u2013\u2014\u00a0", "''\"\"-- ")
+"""Curly quotes, dashes and the space that does not break, as they are typed."""
 
 
 def why_not_found(text: str, old: str) -> str:

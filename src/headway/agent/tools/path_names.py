@@ -6,6 +6,7 @@ letters that turn the reading direction, characters that some file systems read 
 
 import os
 import unicodedata
+from collections.abc import Sequence
 
 from headway.agent.tools.refusals import PathRefused
 
@@ -31,9 +32,13 @@ def parts_of(path: str) -> tuple[str, ...]:
     return parts
 
 
-def is_git_internal(parts: tuple[str, ...]) -> bool:
-    """Say whether a path leads into git's own files, in any spelling that some file system takes for `.git`."""
-    return any(_folded(part) in _GIT for part in parts)
+def refuse_git_internals(parts: Sequence[str]) -> None:
+    """Refuse to write into git's own files (a hook there runs at the next commit), however `.git` is spelled."""
+    if any(_folded(part) in _GIT for part in parts):
+        path = _shown("/".join(parts))
+        raise PathRefused(
+            f"The path {path} leads into git's own files, which are not edited by hand; use git commands."
+        )
 
 
 def _problem(path: str) -> str:

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from headway.agent.tools.threads import start_thread
 
-ASKED_SECONDS = 0.2
+ASKED_SECONDS = 0.15
 """Time between asking a group to end and killing it: enough to remove a lock file."""
 LINGER_SECONDS = 0.1
 """Time for the last of a group to go by themselves after their leader."""
@@ -45,21 +45,27 @@ async def run_group(
     ours, theirs = os.pipe()
     reader = _Reader(ours, on_text)
     try:
-        try:
-            process = subprocess.Popen(
-                program,
-                stdin=subprocess.DEVNULL,
-                stdout=theirs,
-                stderr=theirs,
-                cwd=folder,
-                env=dict(environment),
-                start_new_session=True,
-            )
-        finally:
-            os.close(theirs)
+        process = _start(program, folder, environment, theirs)
         return await _until_ended(process, seconds, reader)
     finally:
         reader.close()
+
+
+def _start(
+    program: Sequence[str], folder: Path, environment: Mapping[str, str], output: int
+) -> "subprocess.Popen[bytes]":
+    try:
+        return subprocess.Popen(  # noqa: S603  # what may run was decided before
+            program,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            cwd=folder,
+            env=dict(environment),
+            start_new_session=True,
+        )
+    finally:
+        os.close(output)
 
 
 async def _until_ended(process: "subprocess.Popen[bytes]", seconds: float, reader: "_Reader") -> Ended:

@@ -20,6 +20,7 @@ MOST_LINES = 2_000
 @tool(kind=Kind.READS)
 async def read_file(
     context: ToolContext,
+    *,
     path: Annotated[str, "The file, relative to the workspace."],
     offset: Annotated[int, Meta(ge=1, description="The first line to show, counted from 1.")] = 1,
     limit: Annotated[int, Meta(ge=1, le=MOST_LINES, description="How many lines to show.")] = MOST_LINES,
@@ -30,17 +31,17 @@ async def read_file(
     It says which lines follow and gives the hash of the whole file, for `edit_file`. Long files come in parts: go on
     with `offset`.
     """
-    return await in_thread(_read, context, path, offset, limit, line_numbers)
+    return await in_thread(_read, context, path, offset, limit, line_numbers=line_numbers)
 
 
-def _read(context: ToolContext, path: str, offset: int, limit: int, line_numbers: bool) -> str:  # noqa: FBT001
+def _read(context: ToolContext, path: str, offset: int, limit: int, *, line_numbers: bool) -> str:
     data = _bytes_of(context.workspace, path)
     text = text_of(data, path)
     total = line_count(text)
     if offset > max(total, 1):
         return f"[{path} has only {total:,} lines; hash {content_hash(data)}]"
     lines = text.split("\n")[offset - 1 : min(offset - 1 + limit, total)]
-    shown = list(_within(lines, offset, context.limits.read_characters, line_numbers=line_numbers))
+    shown = _within(lines, offset, context.limits.read_characters, line_numbers=line_numbers)
     last = offset - 1 + len(shown)
     facts = [f"lines {offset:,}-{last:,} of {total:,}" if total else "empty", f"hash {content_hash(data)}"]
     if "\r\n" in text:
@@ -57,7 +58,7 @@ def _bytes_of(workspace: Workspace, path: str) -> bytes:
         return read(spot)[0]
 
 
-def _within(lines: list[str], first: int, room: int, *, line_numbers: bool) -> "list[str]":
+def _within(lines: list[str], first: int, room: int, *, line_numbers: bool) -> list[str]:
     """Return as many lines as there is room for, and at least one."""
     shown: list[str] = []
     for number, line in enumerate(lines, first):

@@ -1,7 +1,7 @@
 """A process that matches lines, so that a pattern that would run for ever can be killed. Standard library only.
 
-Its input is a line of JSON that asks, then batches: a line of JSON with the size of each file, and the files. It answers
-each with a line of JSON: an error of the pattern or null, then what it found in the batch.
+Its input is a line of JSON that asks, then batches: a line of JSON with the size of each file, and the files. It
+answers each with a line of JSON: an error of the pattern or null, then what it found in the batch.
 """
 
 import json

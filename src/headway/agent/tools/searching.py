@@ -1,4 +1,4 @@
-"""`search`: the lines of files that match a pattern, found by a process that can be killed when the pattern never ends."""
+"""`search`: the lines of files that match a pattern, found by a process that can be killed when it never ends."""
 
 import asyncio
 import json
@@ -31,13 +31,14 @@ BATCH_FILES = 200
 @tool(kind=Kind.READS)
 async def search(
     context: ToolContext,
+    *,
     pattern: Annotated[str, Meta(min_length=1, max_length=1000, description="A regular expression for one line.")],
     path: Annotated[str, "The file or directory to look in, relative to the workspace."] = ".",
     glob: Annotated[str, "Only files like this: `*.py`, `src/**/*.{ts,tsx}`."] = "",
     literal: Annotated[bool, "Take the pattern as plain text."] = False,
     ignore_case: Annotated[bool, "Let upper and lower case match."] = False,
 ) -> str:
-    """Find lines in the files of the workspace. Answers `path:line: text`. What .gitignore leaves out is not searched."""
+    """Find lines in files. The answer has `path:line: text`. What .gitignore leaves out is not searched."""
     hunt = _Hunt(context, path, Glob(glob) if glob else None)
     question = {"pattern": pattern, "literal": literal, "ignore_case": ignore_case}
     work = start_thread(hunt.run, question)
@@ -110,11 +111,14 @@ class _Hunt:
     def _worker(self) -> "subprocess.Popen[bytes]":
         worker = [sys.executable, "-I", "-S", str(Path(search_worker.__file__))]
         pipe = subprocess.PIPE
-        return subprocess.Popen(worker, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, start_new_session=True)
+        quiet = subprocess.DEVNULL
+        return subprocess.Popen(worker, stdin=pipe, stdout=pipe, stderr=quiet, start_new_session=True)  # noqa: S603
 
     def _ask(self, *pieces: bytes) -> Any:
         process = self._process
-        assert process is not None and process.stdin is not None and process.stdout is not None
+        assert process is not None, "asked before it was started"
+        assert process.stdin is not None
+        assert process.stdout is not None
         process.stdin.write(pieces[0] + b"\n")
         process.stdin.writelines(pieces[1:])
         process.stdin.flush()

@@ -24,7 +24,7 @@ async def shell(
     context: ToolContext,
     command: Annotated[str, Meta(min_length=1, description="The command line, for bash or sh.")],
     timeout_seconds: Annotated[
-        float | None, Meta(gt=0, le=MOST_SECONDS, description="When to stop it; two minutes if left out.")
+        Annotated[float, Meta(gt=0, le=MOST_SECONDS)] | None, "When to stop it; two minutes if left out."
     ] = None,
 ) -> str:
     """Run a command in the workspace and see its output and exit status.

@@ -8,11 +8,13 @@ from headway.agent.tools.files import content_hash, look, read, refuse_to_edit, 
 from headway.agent.tools.texts import line_count
 from headway.agent.tools.threads import in_thread
 from headway.agent.tools.tool import ToolContext
+from headway.agent.workspace import Workspace
 
 
 @tool(kind=Kind.EDITS, drafts=True)
 async def write_file(
     context: ToolContext,
+    *,
     path: Annotated[str, "The file, relative to the workspace. Missing directories are made."],
     content: Annotated[str, "The whole content; with `append`, what is added."],
     append: Annotated[bool, "Add to the end of the file instead of replacing it."] = False,
@@ -22,11 +24,11 @@ async def write_file(
     To change a part of a file, use `edit_file`. A very long file can be written in pieces: the first without `append`,
     the others with it.
     """
-    return await in_thread(_write, context, path, content, append)
+    return await in_thread(_write, context.workspace, path, content, append=append)
 
 
-def _write(context: ToolContext, path: str, content: str, append: bool) -> str:  # noqa: FBT001
-    with context.workspace.spot(path, create_parents=True) as spot:
+def _write(workspace: Workspace, path: str, content: str, *, append: bool) -> str:
+    with workspace.spot(path, create_parents=True) as spot:
         old = look(spot)
         refuse_to_edit(spot, old)
         before, old = read(spot) if append and old is not None else (b"", old)

@@ -90,6 +90,12 @@ HISTORY: tuple[Row, ...] = (
         unless=NOT_OUR_HISTORY + r"|unknown name",
     ),
     _broken(
+        "a text holds a character that cannot be written as it is: half of a pair, or a control character",
+        "strip_invisible",
+        (r"\bsurrogates?\b|invalid (?:escape|unicode|utf-?8)|control character",),
+        unless=NOT_OUR_HISTORY + r"|\bheader",
+    ),
+    _broken(
         "the history holds tool calls, but the request offers no tools",
         "send_tools_or_flatten",
         (r"toolconfig|\btools?\b", r"must be (?:defined|provided|set)|required", r"tool ?use|tool ?result|tool_call"),

@@ -54,7 +54,7 @@ SIZE: tuple[Row, ...] = (
             ),
         ],
         unless=r"\binputs?\b(?! validation| should)|\bprompt|in the messages|not supported|instead|unsupported"
-        + rf"|tokens in request|{RATE}",
+        rf"|tokens in request|{RATE}",
     ),
     row(
         K.CONTEXT_FULL,
@@ -113,14 +113,11 @@ PARAMETERS: tuple[Row, ...] = (
     ),
     row(
         K.HISTORY_REFUSED,
-        "the body was sent and is no JSON: most often a broken character in a message",
+        "the body is called no JSON at all: most often for something in a message",
         code=r"malformed_json|invalid_json",
-        says=[
-            (r"surrogates?\b|invalid (?:\\?escape|unicode|utf-?8)|control character",),
-            (r"(?:malformed|invalid|not (?:a )?valid) json\b",),
-        ],
+        says=[(r"(?:malformed|invalid|not (?:a )?valid) json\b",)],
         unless=r"messages?[\[.]|unknown name|tool_call|deserialize|response|output|generated",
-        repair="strip_invisible",
+        repair="rebuild_messages",
     ),
     row(
         K.REQUEST_REFUSED,

@@ -82,8 +82,8 @@ NETWORK: tuple[Row, ...] = (
             |err_invalid_url|\w*invalid_header|\w*unicode_encode_error""",
         says=[
             (
-                r"""illegal header value|missing an? 'http|unsupported protocol|invalid url|no scheme supplied
-                    |too many redirects""",
+                r"""illegal header value|codec can't encode|missing an? 'http|unsupported protocol
+                    |invalid url|no scheme supplied|too many redirects""",
             ),
             (r"proxy authentication required|\b407\b",),
         ],

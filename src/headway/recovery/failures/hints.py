@@ -24,7 +24,8 @@ _TEXT_WAITS = (
         r" (\d{1,9}(?:\.\d{1,9})?) ?(milliseconds?|seconds?|secs?|minutes?|mins?|hours?|days?)\b"
     ),
     re.compile(
-        r"(?:try again|retry|wait|reset|replenished|available)[a-z ]{0,24}? (?:(\d{1,3})\.)?(\d\d):(\d\d):(\d\d)\b"
+        r"(?:try again|retry|wait|reset|replenished|available)[a-z ]{0,24}? (?:in|after)"
+        r" (?:(\d{1,3})\.)?(\d\d):(\d\d):(\d\d)\b"
     ),
     re.compile(r"(\d{1,6}) ?(毫秒|秒|分钟|小时)(?:后|钟后|之后)?"),
 )

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from headway.sim.strict.strings import LONG_TOOL_NAME, is_blank, judge_json
+from headway.sim.strict.strings import LONG_TOOL_NAME, is_blank, judge_json, kind_of
 
 CALL_ID = re.compile(r"[a-zA-Z0-9_-]+")
 PICTURES = ("image/jpeg", "image/png", "image/gif", "image/webp")
@@ -83,24 +83,32 @@ def _judge_system(system: Any) -> Iterator[str]:
 def _judge_tools(body: dict[str, Any]) -> Iterator[str]:
     tools = body.get("tools")
     for index, tool in enumerate(tools if isinstance(tools, list) else ()):
+        if not isinstance(tool, dict):
+            yield f"tools.{index}: Input should be a valid dictionary"
+            continue
         if not LONG_TOOL_NAME.fullmatch(str(tool.get("name"))):
             yield f"tools.{index}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'"
-        if tool.get("type") in (None, "custom") and (tool.get("input_schema") or {}).get("type") != "object":
+        if tool.get("type") in (None, "custom") and _object(tool.get("input_schema")).get("type") != "object":
             yield f"tools.{index}.custom.input_schema: Field required"
     if body.get("tool_choice") is not None and not tools:
         yield "tool_choice may only be specified while providing tools"
 
 
 def _judge_asked_thinking(body: dict[str, Any]) -> Iterator[str]:
-    thinking, limit = body.get("thinking") or {}, body.get("max_tokens")
+    thinking, limit = _object(body.get("thinking")), body.get("max_tokens")
     if thinking.get("type") == "enabled":
         budget = thinking.get("budget_tokens")
         if not isinstance(budget, int) or budget < 1024:
             yield "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024"
         elif isinstance(limit, int) and budget >= limit:
             yield "`max_tokens` must be greater than `thinking.budget_tokens`."
-        if (body.get("tool_choice") or {}).get("type") in ("any", "tool"):
+        if _object(body.get("tool_choice")).get("type") in ("any", "tool"):
             yield "Thinking may not be enabled when tool_choice forces tool use."
+
+
+def _object(value: Any) -> dict[str, Any]:
+    """Return an object as it is, and nothing for what is none."""
+    return value if isinstance(value, dict) else {}
 
 
 def _judge_message(message: Any, index: int) -> Iterator[str]:
@@ -122,7 +130,7 @@ def _judge_message(message: Any, index: int) -> Iterator[str]:
 
 
 def _judge_block(block: Any, allowed: set[str], place: str) -> Iterator[str]:
-    kind = block.get("type") if isinstance(block, dict) else None
+    kind = kind_of(block)
     if kind not in allowed:
         yield f"{place}: Input tag '{kind}' found using 'type' does not match any of the expected tags"
         return
@@ -160,8 +168,6 @@ def _judge_result(block: dict[str, Any], place: str) -> Iterator[str]:
         yield f"{place}.tool_result.is_error: Input should be a valid boolean"
     content = block.get("content")
     if isinstance(content, list):
-        if not content:
-            yield f"{place}.tool_result.content: List should have at least 1 item"
         for at, inner in enumerate(content):
             yield from _judge_block(inner, IN_RESULTS, f"{place}.tool_result.content.{at}")
     elif isinstance(content, str):
@@ -269,7 +275,7 @@ def _judge_thinking(messages: list[dict[str, Any]], body: dict[str, Any]) -> Ite
     for index, message in enumerate(messages):
         if message["role"] == "assistant" and _blocks(message)[-1]["type"] in thoughts:
             yield f"messages.{index}: The final block in an assistant message cannot be `thinking`."
-    manual = (body.get("thinking") or {}).get("type") == "enabled"
+    manual = _object(body.get("thinking")).get("type") == "enabled"
     if manual and len(messages) > 1 and any(block["type"] == "tool_result" for block in _blocks(messages[-1])):
         first = _blocks(messages[-2])[0]["type"]
         if first not in thoughts:

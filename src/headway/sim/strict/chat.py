@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from headway.sim.strict.strings import TOOL_NAME, empty_array, is_blank, is_object_text, judge_json
+from headway.sim.strict.strings import TOOL_NAME, empty_array, is_blank, is_object_text, judge_json, kind_of
 
 ROLES = ("system", "assistant", "user", "function", "tool", "developer")
 ID_MAX = 40
@@ -114,7 +114,7 @@ def _judge_calls(calls: Any, path: str, seen: set[str]) -> Iterator[str]:
                 f"Invalid '{place}.id': string too long. Expected a string with maximum length {ID_MAX}, "
                 f"but got a string with length {len(call_id)} instead."
             )
-        if call_id in seen:
+        if str(call_id) in seen:
             yield f"Duplicate value for 'tool_call_id' of {call_id!r} in '{place}'"
         seen.add(str(call_id))
         yield from _judge_call(call, place)
@@ -163,7 +163,7 @@ def _judge_content(message: dict[str, Any], role: str, path: str) -> Iterator[st
 
 
 def _judge_part(part: Any, role: str, place: str) -> Iterator[str]:
-    kind = part.get("type") if isinstance(part, dict) else None
+    kind = kind_of(part)
     if kind not in PARTS[role]:
         yield f"Invalid value: '{kind}' at '{place}'. Supported values are: {sorted(PARTS[role])}."
         return

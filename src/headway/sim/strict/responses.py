@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from headway.sim.strict.strings import TOOL_NAME, empty_array, is_blank, is_object_text, judge_json
+from headway.sim.strict.strings import TOOL_NAME, empty_array, is_blank, is_object_text, judge_json, kind_of
 
 ID_MAX = 64
 ROLES = ("user", "assistant", "system", "developer")
@@ -125,7 +125,7 @@ def _judge_parts(parts: list[Any], allowed: set[str], path: str) -> Iterator[str
     if not parts:
         yield empty_array(path)
     for index, part in enumerate(parts):
-        kind = part.get("type") if isinstance(part, dict) else None
+        kind = kind_of(part)
         place = f"{path}[{index}]"
         if kind not in allowed:
             yield f"Invalid value: '{kind}' at '{place}'. Supported values are: {sorted(allowed)}."
@@ -185,7 +185,8 @@ def _judge_pairs(items: list[dict[str, Any]], *, elsewhere: bool) -> Iterator[st
 
 
 def _judge_reasoning(items: list[dict[str, Any]]) -> Iterator[str]:
-    for item, following in zip(items, [*items[1:], None], strict=True):
+    for index, item in enumerate(items):
+        following = items[index + 1] if index + 1 < len(items) else None
         if _kind(item) == "reasoning" and (following is None or not _is_the_models(following)):
             name = item.get("id", "rs_…")
             yield f"Item '{name}' of type 'reasoning' was provided without its required following item."

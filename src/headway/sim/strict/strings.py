@@ -42,6 +42,12 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, list)
 
 
+def kind_of(part: Any) -> str:
+    """Return the type that a part names for itself; empty for what names none."""
+    kind = part.get("type") if isinstance(part, dict) else None
+    return kind if isinstance(kind, str) else ""
+
+
 def is_blank(text: Any) -> bool:
     """Say whether a value is no text, or one with nothing to see in it."""
     return not isinstance(text, str) or not text.strip()

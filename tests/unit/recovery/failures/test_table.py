@@ -10,7 +10,7 @@ from headway.failure import FailureKind, Plan
 from headway.recovery.failures.evidence import evidence_of
 from headway.recovery.failures.facts import Facts
 from headway.recovery.failures.policy import POLICIES
-from headway.recovery.failures.table import ALIASES, BY_PLACE, NAMES, ROWS
+from headway.recovery.failures.table import ALIASES, BY_PLACE, NAMES, PROXIES, ROWS, SHAPES
 
 HERE = Path(headway.recovery.failures.__file__).parent
 
@@ -45,9 +45,12 @@ def test_rows_name_only_vendors_that_have_a_name():
     assert {row.vendor for row in ROWS if row.vendor} <= set(NAMES)
     assert set(ALIASES.values()) <= {"", *NAMES}
     assert not set(ALIASES) & set(NAMES)
+    assert {vendor for _, vendor in SHAPES} | PROXIES <= set(NAMES)
 
 
-@pytest.mark.parametrize("module", ["facts", "evidence", "unwrap", "rows", "hints", "reasons", "classify", "records"])
+@pytest.mark.parametrize(
+    "module", ["facts", "evidence", "unwrap", "rows", "hints", "reasons", "classify", "records", "vendors"]
+)
 def test_no_vendor_is_named_outside_the_table(module):
     text = (HERE / f"{module}.py").read_text().lower()
     assert not [name for name in NAMES if re.search(rf"\b{name}\b", text) and name != "together"]

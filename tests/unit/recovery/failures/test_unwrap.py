@@ -63,7 +63,7 @@ def test_text_of_a_proxy_is_peeled_off_layer_by_layer():
 def test_a_status_in_a_body_is_told_from_a_vendors_own_number():
     assert clues({"error": {"code": 429}}).statuses == (429,)
     assert clues({"error": {"http_code": "500"}}).statuses == (500,)
-    assert clues({"error_code": 429}) == Clues(codes=("429",))
+    assert (clues({"error_code": 429}).codes, clues({"error_code": 429}).statuses) == (("429",), ())
     assert clues({"base_resp": {"status_code": 1004}}).codes == ("1004",)
 
 
@@ -95,6 +95,37 @@ def test_flags_count_when_they_are_set():
 def test_waits_keep_the_name_they_stood_under():
     body = {"error": {"details": [{"@type": "RetryInfo", "retryDelay": "34s"}], "resets_at": 1760000000}}
     assert clues(body).waits == (("resetsat", "1760000000"), ("retrydelay", "34s"))
+
+
+@pytest.mark.parametrize("times", [1, 2, 3])
+def test_json_inside_a_string_is_read_however_often_it_was_wrapped(times):
+    body = json.dumps({"error": {"code": "c", "message": "余额不足"}})
+    for _ in range(times):
+        body = json.dumps(body)
+    assert (clues(body).codes, clues(body).words) == (("c",), ("余额不足",))
+
+
+def test_json_inside_a_string_that_was_cut_still_gives_its_fields():
+    body = json.dumps(json.dumps({"error": {"code": "c", "message": "some words"}}))
+    assert clues(body[:-6]).codes == ("c",)
+
+
+def test_a_string_wrapped_without_end_is_left_alone():
+    body = json.dumps({"error": {"code": "c"}})
+    for _ in range(16):
+        body = json.dumps(body)
+    assert "c" not in clues(body).codes
+
+
+def test_words_that_only_begin_with_a_quote_stay_words():
+    assert clues('"auto" tool choice needs a flag').words == ('"auto" tool choice needs a flag',)
+    assert clues('"Internal Server Error"').words == ("Internal Server Error",)
+
+
+def test_who_a_proxy_asked_is_told_and_what_shape_the_answer_had():
+    body = {"error": {"message": "m", "metadata": {"provider_name": "Some One", "raw": '{"error_code":3,"id":"x"}'}}}
+    assert clues(body).makers == ("Some One",)
+    assert clues(body).shapes == ("error", "message metadata", "provider_name raw", "error_code=3 id")
 
 
 def test_nothing_in_nothing_out():

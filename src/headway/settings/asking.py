@@ -1,0 +1,73 @@
+"""Links to endpoints that a turn can ask: keys are opened here, at the last moment, and live only in headers."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from headway.failure import InvalidInput
+from headway.providers.catalog import extra_body, request_headers
+from headway.providers.links import Link
+from headway.providers.pool import Pool
+from headway.providers.secret import Secret
+from headway.settings.loading import Loaded
+from headway.settings.planning import Plan
+from headway.transport.limits import Overrides
+from headway.turn.endpoint import Endpoint
+
+
+class Ready(Struct, frozen=True):
+    """An endpoint with its keys opened, and the names of those keys for the pool to learn from."""
+
+    link: Link
+    endpoint: Endpoint
+    keys: tuple[str, ...] = ()
+    """In the order of the endpoint's headers; none where no key is wanted."""
+
+    def key_with(self, keys_left: int) -> str | None:
+        """Return the name of the key in use, when so many have not been ruled out."""
+        return self.keys[max(0, len(self.keys) - keys_left)] if self.keys else None
+
+
+def made_ready(
+    loaded: Loaded, plan: Plan, pool: Pool, links: Sequence[Link], now: float, *, betas: Sequence[str] = ()
+) -> tuple[Ready, ...]:
+    """Return what can be asked, in the order of the links, with every key that is fit, best first.
+
+    A link whose keys can no longer be opened is left out. `betas` are those that a client asked for.
+    """
+    ready = []
+    for link in links:
+        names = pool.keys_for(link, now)
+        secrets = _opened(loaded, names)
+        if secrets or not pool.ring(link).keys:
+            endpoint = _endpoint(link, secrets, plan.limits.get(link.name, Overrides()), betas)
+            ready.append(Ready(link, endpoint, tuple(secret.name for secret in secrets)))
+    return tuple(ready)
+
+
+def _opened(loaded: Loaded, names: Sequence[str]) -> list[Secret]:
+    secrets = []
+    for name in names:
+        try:
+            secrets.append(loaded.keychain.open(name))
+        except InvalidInput:
+            continue
+    return secrets
+
+
+def _endpoint(link: Link, secrets: Sequence[Secret], limits: Overrides, betas: Sequence[str]) -> Endpoint:
+    provider = link.provider
+    return Endpoint(
+        name=link.name,
+        wire=provider.wire,
+        url=link.url,
+        model=link.model,
+        dialect=link.dialect,
+        headers=tuple(dict(request_headers(provider, key, betas=betas)) for key in secrets or (None,)),
+        vendor=provider.vendor,
+        output_limit=link.facts.output_limit,
+        reasoning=link.facts.reasoning,
+        reattaches=provider.reattaches,
+        limits=limits,
+        extra_body=extra_body(provider),
+    )
