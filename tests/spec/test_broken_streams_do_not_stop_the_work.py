@@ -24,33 +24,8 @@ def broken(*faults: str, **changes: object) -> Script:
 async def next_turn_works(lab, *endpoints):
     for sim in lab.sims:
         sim.provider.use(Script(steps=(Final("I am still here."),)))
-    agent = lab_agent(lab, endpoints)
-    ending = await agent.ask("Are you there?")
+    ending = await lab.again(*endpoints).ask("Are you there?")
     assert isinstance(ending, Done), ending
-
-
-def lab_agent(lab, endpoints):
-    from headway.agent.approval import Approvals, Mode
-    from headway.agent.loop import Agent
-    from headway.agent.tools.tool import ToolContext
-    from headway.agent.workspace import Workspace
-    from support.lab import TOOLS
-
-    async def hear(items):
-        lab.items += items
-
-    return Agent(
-        lab.client, endpoints, lab.session, TOOLS, ToolContext(Workspace(lab.folder), Approvals(Mode.AUTO)), hear
-    )
-
-
-CUTS = [
-    "stall at=8000/arguments",
-    "rst at=8000/arguments",
-    "fin at=8000/arguments",
-    "truncated_chunk at=8000/arguments",
-    "output_limit characters=8000",
-]
 
 
 def effects(lab):
@@ -216,7 +191,7 @@ def test_thinking_and_tools_in_the_history_cross_to_another_wire(tmp_path, wire,
         assert isinstance(await asked(lab, healthy, first), Done)
         lab.sims[0].provider.use(Script(faults=(read_fault("wrong_status status=529"),)))
         second = await lab.provider(Script(steps=(Final("Over to me."),)), other)
-        ending = await lab_agent(lab, (first, second)).ask("And now?")
+        ending = await lab.again(first, second).ask("And now?")
         assert isinstance(ending, Done), ending
         assert lab.sims[1].log[-1].status == 200
 

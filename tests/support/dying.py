@@ -10,11 +10,14 @@ import time
 from itertools import count
 from pathlib import Path
 
+from headway.store.records import TextReceived
+from headway.store.sqlite import SqliteStore
 from support.disks import DeadlyDisk, writing_by
 from support.journals import A_TURN, OPENED, rows_of
 
-from headway.store.records import TextReceived
-from headway.store.sqlite import SqliteStore
+
+def say(number: int) -> None:
+    os.write(sys.stdout.fileno(), b"%d\n" % number)
 
 
 def play(folder: Path) -> None:
@@ -49,13 +52,13 @@ def forever(folder: Path) -> None:
     journal = store.open("s1")
     for number in count():
         journal.append(rows_of([TextReceived(1, f"{number} " * 50)], journal.last), durable=number % 4 == 0)
-        print(journal.last, flush=True)
+        say(journal.last)
 
 
 def holding(folder: Path) -> None:
     store = SqliteStore(folder / "s.db")
     journal = store.open("s1")
-    print(journal.last, flush=True)
+    say(journal.last)
     time.sleep(600)
 
 

@@ -61,15 +61,19 @@ class Lab:
             limits=LIMITS,
         )
 
-    async def agent(self, *endpoints: Endpoint, policy: Policy | None = None, tools: Sequence[Tool] = TOOLS) -> Agent:
+    async def agent(self, *endpoints: Endpoint, policy: Policy | None = None) -> Agent:
         self.session = await self.sessions.create(str(self.folder))
+        return self.again(*endpoints, policy=policy)
+
+    def again(self, *endpoints: Endpoint, policy: Policy | None = None) -> Agent:
+        """Go on in the same session."""
 
         async def hear(items: Sequence[Any]) -> None:
             self.items += items
 
         context = ToolContext(Workspace(self.folder), Approvals(Mode.AUTO))
         brief = Brief(system="You are an agent.", policy=policy or Policy())
-        return Agent(self.client, endpoints, self.session, tools, context, hear, brief)
+        return Agent(self.client, endpoints, self.session, TOOLS, context, hear, brief)
 
     def told(self, kind: type) -> list[Any]:
         return [item for item in self.items if isinstance(item, kind)]

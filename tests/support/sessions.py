@@ -1,11 +1,11 @@
 """A strategy for the journals of whole sessions, with deaths in them."""
 
 from hypothesis import strategies as st
-from support.journals import CUT, OPENED, USAGE
 
 from headway.messages import CallFragment, Message, Text, ToolCall, ToolResult, user
 from headway.recovery.drafts import draft_of
 from headway.store import records as r
+from support.journals import CUT, OPENED, USAGE
 
 
 class _Writer:
@@ -46,7 +46,7 @@ class _Writer:
             return False
         said = (Text("".join(words)),) if words else ()
         self.records.append(r.ReplyReceived(turn, Message("assistant", (*said, *calls)), usage=USAGE))
-        return all([self.run(turn, call) for call in calls])
+        return [self.run(turn, call) for call in calls].count(False) == 0
 
     def run(self, turn: int, call: ToolCall) -> bool:
         intended, finished = self.draw(st.sampled_from([(True, True), (True, True), (True, False), (False, False)]))

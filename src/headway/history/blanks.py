@@ -12,13 +12,17 @@ def is_blank(text: str) -> bool:
 
 
 def without_blanks(message: Message, dialect: Dialect) -> list[Part]:
-    """Return the parts of a message without blank texts; parts that hold none are the same objects."""
-    beside_calls = dialect.blank_beside_calls and bool(message.calls)
+    """Return the parts of a message without blank texts; parts that hold none are the same objects.
+
+    Beside calls, one blank string can be a wire's way to say nothing; as a part of a list it is refused like any other.
+    """
+    words = sum(isinstance(part, Text | Refusal) for part in message.parts)
+    silent = dialect.blank_beside_calls and bool(message.calls) and words == 1
     kept: list[Part] = []
     for part in message.parts:
         if isinstance(part, ToolResult):
             kept.append(_plain_result(part, dialect))
-        elif dialect.blank_text or not _is_blank(part) or (beside_calls and part.raw is None):
+        elif dialect.blank_text or not _is_blank(part) or (silent and part.raw is None):
             kept.append(part)
     return kept
 

@@ -26,20 +26,18 @@ def next_request(
     return asked
 
 
-def is_prefilled(ledger: Ledger, dialect: Dialect) -> bool:
-    """Say whether the model goes on from its own words, so that a seam may repeat a space that was trimmed."""
-    return ledger.ask is Ask.CONTINUE_TEXT and dialect.prefill and bool(ledger.salvage.text.strip())
-
-
 def _asked(request: ModelRequest, ledger: Ledger, dialect: Dialect) -> ModelRequest:
     salvage, said = ledger.salvage, _said(ledger)
     match ledger.ask:
         case Ask.PLAIN:
             return request
-        case Ask.CONTINUE_TEXT if is_prefilled(ledger, dialect):
-            return _with(request, Message("assistant", (Text(salvage.text.rstrip()),)))
+        case Ask.CONTINUE_TEXT if not salvage.text.strip():
+            return request
+        case Ask.CONTINUE_TEXT if dialect.prefill:
+            return _with(request, *_trimmed(said))
         case Ask.CONTINUE_TEXT:
-            return _with(request, *said, user(prompts.continue_text(salvage.text, ledger.broke)))
+            prompt = user(prompts.continue_text(salvage.text.rstrip(), ledger.broke))
+            return _with(request, *_trimmed(said), prompt)
         case Ask.CONTINUE_DRAFT if salvage.draft is not None:
             prompt = user(prompts.continue_draft(salvage.draft, ledger.broke, ledger.problem))
             offered = replace(request, tools=(*request.tools, CONTINUE_DRAFT))
@@ -59,6 +57,19 @@ def _said(ledger: Ledger) -> tuple[Message, ...]:
     """Return what the assistant has said so far as a message of its own, without the thinking behind it."""
     parts: tuple[Part, ...] = tuple(part for part in ledger.salvage.parts if not isinstance(part, Thinking))
     return (Message("assistant", parts),) if parts else ()
+
+
+def _trimmed(said: tuple[Message, ...]) -> tuple[Message, ...]:
+    """Return what was said without the space at its end.
+
+    Nobody sees whether a text ends in a line break, and some endpoints refuse one that does. So it is never shown, the
+    model says it again or not, and the seam (`trimmed`) takes either.
+    """
+    *before, last = said
+    *parts, end = last.parts
+    if not isinstance(end, Text):
+        return said
+    return (*before, Message("assistant", (*parts, Text(end.text.rstrip()))))
 
 
 def _with(request: ModelRequest, *messages: Message) -> ModelRequest:

@@ -80,6 +80,8 @@ def _after_break(ledger: Ledger, outcome: Broken) -> tuple[Ledger, Decision]:
         return replace(paid, ask=_ask_after_tools(paid)), RunTools(salvage.calls)
     if paid.seconds_left <= 0:
         return paid, GiveUp(failure, Why.DEADLINE)
+    if failure.kind is FailureKind.EMPTY_REPLY and ledger.ask is Ask.CONTINUE_TEXT and _was_met(paid, signature):
+        return replace(paid, ask=Ask.PLAIN), Finish()  # asked twice for more, it had nothing more to say
     ladder = rungs(failure)
     if not ladder:
         return paid, GiveUp(failure, Why.HOPELESS)
@@ -139,10 +141,13 @@ def _suspicious_first(
     ledger: Ledger, signature: Signature, failure: Failure, ladder: tuple[Strategy, ...]
 ) -> tuple[Strategy, ...]:
     """Put the next upstream first when a silent cut strikes twice at the same place: that is how filters look."""
-    again = any(met == signature for met, _ in ledger.met)
-    if again and failure.kind in CUTS and signature.place and Strategy.FAIL_OVER in ladder:
+    if _was_met(ledger, signature) and failure.kind in CUTS and signature.place and Strategy.FAIL_OVER in ladder:
         return (Strategy.FAIL_OVER, *(rung for rung in ladder if rung is not Strategy.FAIL_OVER))
     return ladder
+
+
+def _was_met(ledger: Ledger, signature: Signature) -> bool:
+    return any(met == signature for met, _ in ledger.met)
 
 
 def _fits(strategy: Strategy, ledger: Ledger, outcome: Broken) -> bool:
@@ -165,6 +170,8 @@ def _fits(strategy: Strategy, ledger: Ledger, outcome: Broken) -> bool:
         case Strategy.CONTINUE_TEXT:
             going_on = outcome.received.text != "" or ledger.ask is not Ask.CONTINUE_TEXT
             return salvage.text != "" and going_on and salvage.draft is None and not fragments
+        case Strategy.NUDGE:
+            return ledger.ask is not Ask.CONTINUE_TEXT
         case Strategy.RETRY_NOW:
             return failure.wait_seconds is None and not (outcome.received.text and salvage.text) and not fragments
         case Strategy.RETRY_SOON | Strategy.RETRY_LATER:

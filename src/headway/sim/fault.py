@@ -30,6 +30,8 @@ class Fault(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The wires on which there is such a thing."""
     needs_stream: ClassVar[bool] = False
     """Does it strike only replies that stream?"""
+    answers: ClassVar[bool] = False
+    """Is there an answer of another kind instead of a reply? Such faults strike before all others, and only one does."""
 
     at: At = "start"
     """Where it strikes; see `place`."""

@@ -106,21 +106,24 @@ class Provider:
         return beats
 
     def _struck(self, play: Play, asked: ModelRequest, exchange: Exchange) -> Play:
-        """Let the faults strike that have their turn, one after another."""
-        for i, fault in enumerate(self.script.faults):
+        """Let the faults strike that have their turn: an answer instead of the reply first, then what happens to it."""
+        is_answered = False
+        for i, fault in sorted(enumerate(self.script.faults), key=lambda pair: not pair[1].answers):
             dice = Random(f"{self.seed}/{exchange.number}/{i}")  # noqa: S311 (the same dice for the same seed)
             scene = Scene(exchange.number, play, MANNERS[exchange.wire], asked, dice, exchange.key)
-            if (after := self._strike(i, fault, scene)) is not None:
+            after = self._strike(i, fault, scene, is_too_late=fault.answers and is_answered)
+            if after is not None:
                 play = after
+                is_answered = is_answered or fault.answers
                 exchange.faults = (*exchange.faults, name_of(type(fault)))
         return play
 
-    def _strike(self, i: int, fault: Fault, scene: Scene) -> Play | None:
+    def _strike(self, i: int, fault: Fault, scene: Scene, *, is_too_late: bool) -> Play | None:
         after = fault.strike(scene) if fault.concerns(scene) else None
         if after is None:
             return None
         seen, struck = self._turns[i]
-        has_turn = fault.has_turn(seen, struck, scene)
+        has_turn = fault.has_turn(seen, struck, scene) and not is_too_late
         self._turns[i] = (seen + 1, struck + has_turn)
         return after if has_turn else None
 

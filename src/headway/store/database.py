@@ -4,7 +4,6 @@ Only apsw, which brings its own SQLite, ever opens the file: two builds of SQLit
 """
 
 import os
-import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -22,7 +21,6 @@ APPLICATION_ID = 0x48445759
 """What tells our files from those of other programs: HDWY."""
 PATIENCE_MS = 5000
 CHECKPOINT_PAGES = 1000
-_CROWDED_BYTES = 1 << 16
 _VERSION = """
   select user_version, application_id, (select count(*) from sqlite_schema)
   from pragma_user_version, pragma_application_id
@@ -63,8 +61,8 @@ def in_plain_words(path: Path) -> Iterator[None]:
         yield
     except apsw.Error as error:
         trouble = next((trouble for kind, trouble in _BY_KIND if isinstance(error, kind)), Trouble.DISK_FAULT)
-        if trouble is Trouble.DISK_FAULT and _is_crowded(path):
-            trouble = Trouble.DISK_FULL  # the file of the WAL's index cannot say it better
+        if getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHMSIZE:
+            trouble = Trouble.DISK_FULL  # the index of the log could not grow
         raise StoreFailed(trouble, path, str(error)) from error
     except OSError as error:
         raise from_system(error, path) from error
@@ -140,8 +138,20 @@ class Database:
             db.wal_autocheckpoint(0 if pace is Pace.AT_ONCE else CHECKPOINT_PAGES)
             db.set_busy_timeout(0 if pace is Pace.AT_ONCE else PATIENCE_MS)
             self._pace = pace
-        with db:
+        with _transaction(db):
             job(db)
+
+
+@contextmanager
+def _transaction(db: apsw.Connection) -> Iterator[None]:
+    """Write all or nothing. When a disk is full, SQLite has taken everything back by itself."""
+    db.execute("begin immediate")
+    try:
+        yield
+        db.execute("commit")
+    finally:
+        if db.in_transaction:
+            db.execute("rollback")
 
 
 def _open_to_write(path: Path) -> apsw.Connection:
@@ -152,7 +162,6 @@ def _open_to_write(path: Path) -> apsw.Connection:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
     db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     db.set_busy_timeout(PATIENCE_MS)
-    db.transaction_mode = "IMMEDIATE"
     _version(db, path)
     if db.readonly("main"):
         raise StoreFailed(Trouble.READ_ONLY, path)
@@ -214,15 +223,8 @@ def _migrate(db: apsw.Connection) -> None:
     migrations = _migrations()
     if db.pragma("user_version") == len(migrations):
         return
-    with db:
+    with _transaction(db):
         for version, sql in enumerate(migrations[db.pragma("user_version") :], db.pragma("user_version") + 1):
             db.execute(sql)
             db.pragma("user_version", version)
         db.pragma("application_id", APPLICATION_ID)
-
-
-def _is_crowded(path: Path) -> bool:
-    try:
-        return shutil.disk_usage(path.parent).free < _CROWDED_BYTES
-    except OSError:
-        return False

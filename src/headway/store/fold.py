@@ -150,8 +150,8 @@ class Folding:
         """End what is open of a turn, with all that was received of it."""
         seq = self._last
         self._messages += ((seq, unknown_outcome(call.id, why)) for call in self._running)
-        if self._words:
-            self._messages.append((seq, assistant("".join(self._words))))
+        if words := "".join(self._words):
+            self._messages.append((seq, assistant(words)))
         self._know(salvage=self._drafted(), open_turn=None)
         self._running.clear()
         self._words.clear()

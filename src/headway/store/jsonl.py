@@ -3,6 +3,7 @@
 The record is the very text that the journal holds; so is what comes back from it. What is read is untrusted.
 """
 
+import json
 from collections.abc import Iterable, Iterator
 
 import msgspec
@@ -13,6 +14,11 @@ from headway.store.records import FORMAT
 from headway.store.rows import Row
 
 LONGEST_LINE = 1 << 28
+_HINT = "An export has one whole record a line."
+
+
+class _Kind(Struct, frozen=True):
+    kind: str
 
 
 class _Line(Struct, frozen=True):
@@ -22,13 +28,16 @@ class _Line(Struct, frozen=True):
     record: msgspec.Raw
 
 
-class _Kind(Struct, frozen=True):
-    kind: str
+class _ReadLine(Struct, frozen=True):
+    headway: int
+    seq: int
+    at: float
+    record: dict[str, object]
 
 
+_encoder = msgspec.json.Encoder()
 _line = msgspec.json.Decoder(_Line)
 _kind = msgspec.json.Decoder(_Kind)
-_encoder = msgspec.json.Encoder()
 
 
 def to_lines(rows: Iterable[Row]) -> Iterator[bytes]:
@@ -40,23 +49,30 @@ def to_lines(rows: Iterable[Row]) -> Iterator[bytes]:
 def from_lines(lines: Iterable[bytes], name: str = "the export") -> Iterator[Row]:
     """Read lines, or raise `InvalidInput` that tells the line."""
     for number, line in enumerate((line for line in lines if line.strip()), 1):
-        yield _row(line, number, name)
+        what = f"line {number} of {name}"
+        if len(line) > LONGEST_LINE:
+            raise InvalidInput(what, f"it has more than {LONGEST_LINE >> 20} MB", _HINT)
+        try:
+            version, row = _read(line)
+        except (ValueError, RecursionError) as error:  # msgspec's errors are ValueErrors
+            raise InvalidInput(what, str(error), _HINT) from None
+        if version > FORMAT:
+            raise InvalidInput(
+                what, f"its format is {version}, and this Headway knows up to {FORMAT}", "Update Headway."
+            )
+        if row.seq != number:
+            raise InvalidInput(what, f"it is record {row.seq} and should be record {number}", "Records are missing.")
+        yield row
 
 
-def _row(line: bytes, number: int, name: str) -> Row:
-    what = f"line {number} of {name}"
-    if len(line) > LONGEST_LINE:
-        raise InvalidInput(what, f"it has more than {LONGEST_LINE >> 20} MB")
+def _read(line: bytes) -> tuple[int, Row]:
     try:
-        read = _line.decode(line)
-        body = bytes(read.record).decode()
-        kind = _kind.decode(body).kind
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise InvalidInput(what, str(error), "An export has one record a line; is this one?") from None
-    if read.headway > FORMAT:
-        raise InvalidInput(
-            what, f"its format is {read.headway}, and this Headway knows up to {FORMAT}", "Update Headway."
-        )
-    if read.seq != number:
-        raise InvalidInput(what, f"it is record {read.seq} and should be record {number}", "Records are missing.")
-    return Row(read.seq, read.at, kind, body)
+        exact = _line.decode(line)
+        body = bytes(exact.record).decode()
+        return exact.headway, Row(exact.seq, exact.at, _kind.decode(body).kind, body)
+    except msgspec.ValidationError:
+        raise
+    except msgspec.DecodeError:  # half a character, perhaps, which is written as `rows` writes it
+        read = msgspec.convert(json.loads(line), _ReadLine)
+        kind = msgspec.convert(read.record, _Kind).kind
+        return read.headway, Row(read.seq, read.at, kind, json.dumps(read.record, separators=(",", ":")))

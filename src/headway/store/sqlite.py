@@ -1,13 +1,13 @@
 """Sessions in one SQLite file: the journal is a table whose rows are added and never changed."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from weakref import WeakSet
 
 import apsw
 
 from headway.store.database import Database, Pace
+from headway.store.errors import StoreFailed, Trouble
 from headway.store.journal import (
     Heading,
     SessionInfo,
@@ -39,7 +39,7 @@ class SqliteStore:
         """Open the store; make it if it is not there."""
         self._database = Database(path, read_only=read_only)
         self._locks = self.path.with_name(f".{self.path.name}.locks")
-        self._held: WeakSet[SessionLock] = WeakSet()
+        self._held: dict[str, SessionLock] = {}
 
     @property
     def path(self) -> Path:
@@ -65,12 +65,11 @@ class SqliteStore:
         """Become the writer of a session."""
         self._database.to_write()
         self._heading(session)
+        self._held[session] = SessionLock(self._locks, session)
         with ExitStack() as undo:
-            lock = SessionLock(self._locks, session)
-            undo.callback(lock.release)
-            journal = SqliteJournal(self._database, session, self._heading(session), lock)
+            undo.callback(self._let_go, session)
+            journal = SqliteJournal(self._database, session, self._heading(session), self._let_go)
             undo.pop_all()
-        self._held.add(lock)
         return journal
 
     def read(self, session: str) -> Iterator[Row]:
@@ -104,15 +103,25 @@ class SqliteStore:
 
     def check(self) -> tuple[str, ...]:
         """Look at every page of the file; return what is wrong with it, which should be nothing."""
-        with self._database.reading() as db:
-            found = (str(line) for (line,) in db.execute("pragma integrity_check"))
-            return tuple(line for line in found if line != "ok")
+        try:
+            with self._database.reading() as db:
+                found = [str(line) for (line,) in db.execute("pragma integrity_check")]
+        except StoreFailed as failed:
+            if failed.trouble is not Trouble.DAMAGED:
+                raise
+            return (failed.detail,)
+        return tuple(line for line in found if line != "ok")
 
     def close(self) -> None:
         """Close the file, and the journals that are still open."""
-        for lock in tuple(self._held):
-            lock.release()
+        for session in tuple(self._held):
+            self._let_go(session)
         self._database.close()
+
+    def _let_go(self, session: str) -> None:
+        """Let others write to a session."""
+        if lock := self._held.pop(session, None):
+            lock.release()
 
     def _heading(self, session: str) -> Heading:
         with self._database.reading() as db:
@@ -131,10 +140,10 @@ class SqliteStore:
 class SqliteJournal:
     """The `Journal` of one session in the file."""
 
-    def __init__(self, database: Database, session: str, heading: Heading, lock: SessionLock) -> None:
+    def __init__(self, database: Database, session: str, heading: Heading, let_go: Callable[[str], None]) -> None:
         """Go on behind the last row."""
         self.session = session
-        self._database, self._heading, self._lock = database, heading, lock
+        self._database, self._heading, self._let_go = database, heading, let_go
         with database.reading() as db:
             self._last: int = db.execute("select max(seq) from event where session = ?", (session,)).get or 0
 
@@ -161,7 +170,7 @@ class SqliteJournal:
 
     def close(self) -> None:
         """Let others write."""
-        self._lock.release()
+        self._let_go(self.session)
 
     def _insert(self, db: apsw.Connection, rows: Sequence[Row], heading: Heading) -> None:
         numbered = in_order(rows, self._last)

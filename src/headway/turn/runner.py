@@ -14,7 +14,7 @@ from headway.failure import Failure, FailureKind, InvalidInput, Plan, Scope
 from headway.history.project import project
 from headway.messages import ModelRequest
 from headway.received import Received
-from headway.recovery.continuation import is_prefilled, next_request
+from headway.recovery.continuation import next_request
 from headway.recovery.decisions import END, Again, Decision, FailOver, GiveUp
 from headway.recovery.ledger import Ask, Ledger, Policy, Strategy, open_ledger
 from headway.recovery.machine import Answered, Broken, Outcome, decide
@@ -129,10 +129,7 @@ class Turn:
 
     def _new_reading(self) -> Reading:
         ledger, endpoint = self.ledger, self.endpoint
-        seam = None
-        if ledger.ask is Ask.CONTINUE_TEXT:
-            trimmed = is_prefilled(ledger, self._adjusted.dialect(endpoint.dialect))
-            seam = SeamFilter(ledger.salvage.text, trimmed=trimmed)
+        seam = SeamFilter(ledger.salvage.text, trimmed=True) if ledger.ask is Ask.CONTINUE_TEXT else None
         return Reading(wire_named(endpoint.wire), endpoint.dialect.issuer, seam)
 
     async def _prepare(self, before: Ledger, decision: Decision, request: ModelRequest) -> None:

@@ -82,7 +82,9 @@ def test_a_strange_host_is_nobody_in_particular():
 
 
 def test_the_vendor_makes_the_classifier_right():
-    facts = Facts(vendor=PRESETS["minimax"].vendor, where=Where.STREAM_ERROR_CHUNK, message="output new_sensitive (1027)")
+    facts = Facts(
+        vendor=PRESETS["minimax"].vendor, where=Where.STREAM_ERROR_CHUNK, message="output new_sensitive (1027)"
+    )
     assert classify(facts).kind is FailureKind.CONTENT_FILTERED
 
 

@@ -197,6 +197,13 @@ def test_an_empty_reply_is_nudged_not_repeated():
     assert ledger.ask is Ask.NUDGE
 
 
+def test_a_text_that_has_no_more_to_say_when_asked_twice_is_complete():
+    empty = failure(K.EMPTY_REPLY, P.RETRY_SAME, scope=Scope.MODEL)
+    ledger, decisions = run(open_ledger(Policy(), ONE), broken(CUT, text("all of it")), broken(empty), broken(empty))
+    assert [getattr(d, "strategy", d) for d in decisions] == [Strategy.CONTINUE_TEXT, Strategy.RETRY_SOON, Finish()]
+    assert ledger.salvage.text == "all of it"
+
+
 def test_the_deadline_ends_the_turn_with_what_was_saved():
     ledger, (decision,) = run(open_ledger(Policy(turn_seconds=10), TWO), broken(CUT, text("some "), took_seconds=11))
     assert decision == GiveUp(CUT, Why.DEADLINE)

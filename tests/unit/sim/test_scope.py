@@ -98,6 +98,18 @@ def test_a_fault_that_finds_no_place_is_not_counted() -> None:
     assert struck("stall at=100000 first=1", 3) == []
 
 
+def test_an_answer_instead_of_a_reply_comes_first_and_alone() -> None:
+    faults = tuple(map(read_fault, ("rst first=1", "overloaded first=1", "rate_limit first=2")))
+
+    async def talk() -> list[tuple[str, ...]]:
+        async with SimServer(Script(faults=faults)) as sim:
+            for _ in range(5):
+                await post(sim, "chat", asking("chat"))
+            return [one.faults for one in await sim.quiet()]
+
+    assert run_virtual(talk()) == [("overloaded",), ("rate_limit",), ("rate_limit",), ("rst",), ()]
+
+
 def test_every_parameter_of_the_scope_is_described() -> None:
     fields = set(Fault.__struct_fields__)
     assert fields - {"at"} == set(SCOPE)

@@ -15,7 +15,7 @@ from headway.wire.table import WIRES
 from unit.sim.talking import PATHS, WIRE_NAMES, Client, asking, post
 
 VERSION = {"anthropic-version": "2023-06-01"}
-BIG = Script(steps=(Final("x" * 8_000_000),))
+BIG = Script(steps=(Final("x" * 8_000_000),), pace=Pace(characters=1_000))
 
 
 @pytest.mark.parametrize("wire", WIRE_NAMES)
@@ -215,7 +215,7 @@ def test_whoever_watches_sees_faults_coming_and_exchanges_ending() -> None:
 def test_the_same_seed_gives_the_same_bytes(wire: str) -> None:
     async def talk(seed: int) -> list[bytes]:
         async with SimServer(load_script("bad_weather"), seed=seed) as sim:
-            return [(await post(sim, wire, asking(wire))).body for _ in range(6)]
+            return [(await post(sim, wire, asking(wire))).body for _ in range(4)]
 
     first, again, other = (run_virtual(talk(seed)) for seed in (3, 3, 4))
     assert first == again != other

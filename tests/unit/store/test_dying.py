@@ -1,4 +1,4 @@
-"""kill -9, at every write and at any moment: what was acknowledged is there, the rest is whole or absent, work goes on."""
+"""kill -9, at every write and at any moment: what was acknowledged is there, and the rest is whole or absent."""
 
 import os
 import random
@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from support.journals import A_TURN, DRAFT, OPENED, rows_of
 
 from headway.dialect import DIALECTS
 from headway.history.invariants import violations
@@ -19,6 +18,7 @@ from headway.messages import ModelRequest
 from headway.store import StoreFailed, Trouble, entries_of, fold
 from headway.store.records import TextReceived
 from headway.store.sqlite import SqliteStore
+from support.journals import A_TURN, DRAFT, OPENED, rows_of
 
 TESTS = Path(__file__).parents[2]
 SCRIPT = rows_of([OPENED, *(record for records, _ in A_TURN for record in records)])

@@ -53,20 +53,19 @@ def _without_typography(line: str) -> str:
 
 
 def _same_lines(text: str, old: str, simplify: Callable[[str], str]) -> tuple[int, int] | None:
-    """Return the first run of lines that is the same when simplified: where it begins, and how long it is."""
-    wanted = [simplify(line) for line in old.strip("\n").split("\n")]
-    if not any(wanted):
-        return None
-    lines = [simplify(line) for line in text.split("\n")]
-    flat, sought = "\n".join(["", *lines, ""]), "\n".join(["", *wanted, ""])
-    at = flat.find(sought)
-    return None if at < 0 else (flat.count("\n", 0, at), len(wanted))
+    """Return the first lines that hold the same when simplified: where they begin, and how many they are."""
+    wanted = "\n".join(simplify(line) for line in old.strip("\n").split("\n"))
+    lines = "\n".join(simplify(line) for line in text.split("\n"))
+    at = lines.find(wanted) if wanted.strip() else -1
+    return None if at < 0 else (lines.count("\n", 0, at), wanted.count("\n") + 1)
 
 
 def _nearest(text: str, old: str) -> tuple[int, int] | None:
     """Return where the lines are that are most like the longest line of `old`."""
     wanted = old.strip("\n").split("\n")
     index, key = max(enumerate(wanted), key=lambda numbered: len(numbered[1].strip()))
+    if not key.strip():
+        return None
     matcher = SequenceMatcher(None, "", key.strip()[:_LOOKED_AT], autojunk=False)
     best, place = LEAST_LIKENESS, None
     for number, line in enumerate(islice(text.split("\n"), MOST_LINES)):

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from headway.dialect import Dialect
+from headway.history.blanks import without_blanks
 from headway.history.edits import Entries, Entry, Log, RepairKind, messages_of
 from headway.history.finding import quoted
 from headway.history.rules.calls import is_scattered
@@ -29,7 +30,8 @@ def join_turns(entries: Entries, dialect: Dialect, log: Log) -> Entries:
         index = entries[turn.start].index
         log.note(RepairKind.TURN_JOINED, index, f"joined {len(run)} messages of one turn")
         raw = next((message.raw for message in run if message.calls), run[0].raw)
-        joined.append(Entry(index, Message("assistant", tuple(part for message in run for part in message.parts), raw)))
+        whole = Message("assistant", tuple(part for message in run for part in message.parts), raw)
+        joined.append(Entry(index, replace(whole, parts=tuple(without_blanks(whole, dialect)))))
     return joined
 
 

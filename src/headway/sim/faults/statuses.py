@@ -13,7 +13,13 @@ PAGE = (
 )
 
 
-class WrongStatus(Fault, frozen=True, kw_only=True):
+class _Answer(Fault, frozen=True, kw_only=True):
+    """There is no reply, but an answer of another kind."""
+
+    answers: ClassVar[bool] = True
+
+
+class WrongStatus(_Answer, frozen=True, kw_only=True):
     """Answer with `status` and `message`, or as `like` says (see the answers); `retry_after` adds the header."""
 
     status: int = 500
@@ -39,7 +45,7 @@ class WrongStatus(Fault, frozen=True, kw_only=True):
         return answer(said.status, said.written(model=scene.request.model), (*kept, *wait))
 
 
-class RateLimit(Fault, frozen=True, kw_only=True):
+class RateLimit(_Answer, frozen=True, kw_only=True):
     """Answer 429 with `Retry-After`; the words name the wait too. With `first = 1`, all is well after it."""
 
     seconds: float = 2.0
@@ -51,7 +57,7 @@ class RateLimit(Fault, frozen=True, kw_only=True):
         return _turn_away(Trouble(429, message, "rate_limit_exceeded", headers=header), scene)
 
 
-class Overloaded(Fault, frozen=True, kw_only=True):
+class Overloaded(_Answer, frozen=True, kw_only=True):
     """Say that all capacity is in use: 529 or 503, as the wire has it."""
 
     def strike(self, scene: Scene) -> Play | None:
@@ -60,7 +66,7 @@ class Overloaded(Fault, frozen=True, kw_only=True):
         return _turn_away(Trouble(status, message, "server_is_overloaded"), scene)
 
 
-class BadKey(Fault, frozen=True, kw_only=True):
+class BadKey(_Answer, frozen=True, kw_only=True):
     """Refuse the key with a 401, or with another `status` such as 403."""
 
     status: int = 401
@@ -70,7 +76,7 @@ class BadKey(Fault, frozen=True, kw_only=True):
         return _turn_away(refused_key(scene.key, scene.wire, self.status), scene)
 
 
-class ContextOverflow(Fault, frozen=True, kw_only=True):
+class ContextOverflow(_Answer, frozen=True, kw_only=True):
     """Refuse requests with more than `characters` of input as too long for the window."""
 
     characters: int = 200_000
@@ -89,7 +95,7 @@ class ContextOverflow(Fault, frozen=True, kw_only=True):
         return _turn_away(Trouble(400, message, "context_length_exceeded", "messages"), scene)
 
 
-class HistoryRefused(Fault, frozen=True, kw_only=True):
+class HistoryRefused(_Answer, frozen=True, kw_only=True):
     """Refuse a history that is in order, with the words for a call without a result, or with `message`."""
 
     message: str = ""
@@ -99,7 +105,7 @@ class HistoryRefused(Fault, frozen=True, kw_only=True):
         return _turn_away(Trouble(400, self.message or _UNANSWERED[scene.wire], param=_PARAMS[scene.wire]), scene)
 
 
-class GatewayTimeout(Fault, frozen=True, kw_only=True):
+class GatewayTimeout(_Answer, frozen=True, kw_only=True):
     """Let the edge give up after `seconds`: a 524 in one line of plain text."""
 
     seconds: float = 0
@@ -110,7 +116,7 @@ class GatewayTimeout(Fault, frozen=True, kw_only=True):
         return [Pause(self.seconds), *answer(said.status, said.written(model=scene.request.model))]
 
 
-class HtmlInstead(Fault, frozen=True, kw_only=True):
+class HtmlInstead(_Answer, frozen=True, kw_only=True):
     """Answer 200 with a page of that `title`, as a captive portal does."""
 
     title: str = "Welcome to this network"
