@@ -28,10 +28,10 @@ from headway.failure import Where
 from headway.history.project import project
 from headway.messages import ModelRequest, ToolSpec, user
 from headway.received import Received
-from headway.recovery.failures.classify import classify, failure_of_end
 from headway.recovery.continuation import next_request
 from headway.recovery.decisions import Again, Decision, FailOver, GiveUp, RunTools
 from headway.recovery.drafts import CONTINUE_DRAFT
+from headway.recovery.failures.classify import classify, failure_of_end
 from headway.recovery.failures.facts import Facts
 from headway.recovery.ledger import Ledger, Policy, Upstream, open_ledger
 from headway.recovery.machine import Answered, Broken, decide

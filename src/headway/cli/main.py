@@ -23,6 +23,8 @@ class ExitStatus(IntEnum):
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("headway.cli.demo:demo", "Show the core at work on streams that break."),
     "explain": ("headway.cli.explain:explain", "Say what an error is and what Headway does about it."),
+    "run": ("headway.cli.run:run", "Give the agent one task, and wait until it is done."),
+    "sim": ("headway.cli.sim:sim", "Start a provider that misbehaves on purpose."),
     "heal": ("headway.cli.heal:heal", "Make a wedged history valid again, or convert it to another wire."),
 }
 """Name to (place, one line of help); `--help` loads none of them."""

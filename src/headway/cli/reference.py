@@ -9,8 +9,8 @@ import click
 from headway.cli.main import COMMANDS, cli
 from headway.failure import Plan
 from headway.history.invariants import INVARIANTS
-from headway.recovery.ladders import BY_KIND, LADDERS
 from headway.recovery.failures.table import ROWS
+from headway.recovery.ladders import BY_KIND, LADDERS
 
 FOLDER = Path(__file__).resolve().parents[3] / "docs" / "reference"
 NOTICE = "<!-- Written by `make docs` from the program's own tables; edit those instead. -->"

@@ -63,8 +63,8 @@ class Performer:
         self._manners = manners
         self._writer: _Writer = manners.wire.encoder()
         self._sent = Sent()
-        self._head: bytes = b""
-        """A head that waits for the first bytes of its body."""
+        self._head: tuple[int, bytes] | None = None
+        """A head that was not sent yet: that of a reply that does not stream waits for its body."""
         self._is_chunked = True
         self._chunk_size = 0
         self.is_finished = False
@@ -101,7 +101,6 @@ class Performer:
                 await self._say(beat)
 
     async def _open(self, head: Head) -> None:
-        self._exchange.status = head.status
         self._is_chunked = head.length is None
         framing = "transfer-encoding: chunked" if head.length is None else f"content-length: {head.length}"
         lines = [
@@ -110,9 +109,15 @@ class Performer:
             framing,
         ]
         data = "\r\n".join((*lines, "", "")).encode("latin-1", "replace")
+        self._head = (head.status, data)
         if head.whole:
-            self._writer, self._head = _WholeReply(self._manners.wire), data
+            self._writer = _WholeReply(self._manners.wire)
         else:
+            await self._send_head()
+
+    async def _send_head(self) -> None:
+        if self._head is not None:
+            (self._exchange.status, data), self._head = self._head, None
             await self._connection.send(data)
 
     async def _say(self, beat: Event | Altered) -> None:
@@ -135,9 +140,7 @@ class Performer:
 
     async def _body(self, data: bytes) -> None:
         """Send bytes of the body, in chunks if the body is chunked."""
-        if self._head:
-            await self._connection.send(self._head)
-            self._head = b""
+        await self._send_head()
         size = self._chunk_size or max(1, len(data))
         for at in range(0, len(data), size):
             piece = data[at : at + size]

@@ -13,6 +13,7 @@ from headway.store import records as r
 from headway.store.batch import HELD_CHARACTERS, HELD_SECONDS
 from headway.store.sqlite import SqliteStore
 from headway.transport.clock import run_virtual
+from support.disks import FillingDisk, writing_by
 from support.journals import A_TURN, CALL, RESULT, rows_of
 
 
@@ -223,18 +224,32 @@ def test_a_session_in_memory_never_leaves_the_loop():
 def test_resuming_on_a_full_disk_works_in_memory_and_says_so(store):
     left = [r.SessionOpened("s1", "/w", 1.0), r.UserSaid(user("go")), r.TurnBegan(1), r.TextReceived(1, "half")]
     store.create("s1", rows_of(left))
-    database = store._database._db
-    database.pragma("max_page_count", database.pragma("page_count"))
-    store.create("s2", rows_of([r.SessionOpened("s2", "/w", 1.0)]))
+    disk = FillingDisk(0)
 
     async def main():
-        session = await Sessions(store).resume("s1")
-        found, state, trouble = session.found, session.state, session.trouble
-        database.pragma("max_page_count", 10**6)
-        await session.close()
-        return found, state, trouble
+        async with await Sessions(store).resume("s1") as session:
+            assert session.trouble.trouble is Trouble.DISK_FULL
+            assert session.found.partial == "half"
+            assert session.state.history == (user("go"), assistant("half"))
+            assert stored(store, session) == left[1:]
+            disk.room = 10**6
+            return session
 
-    found, state, trouble = asyncio.run(main())
-    assert found.partial == "half"
-    assert state.history == (user("go"), assistant("half"))
-    assert trouble is None or trouble.trouble is Trouble.DISK_FULL
+    with writing_by(disk.write):
+        session = asyncio.run(main())
+    assert stored(store, session)[-1] == r.TurnEnded(1, r.How.DIED)
+
+
+def test_no_delta_takes_a_waiting_commit_along_unsecured(store):
+    async def body(session):
+        gate = threading.Event()
+        session._thread.submit(gate.wait)
+        commit = asyncio.create_task(session.commit(r.UserSaid(user("a"))))
+        await asyncio.sleep(0)
+        session.note(r.TextReceived(1, "x" * HELD_CHARACTERS))
+        assert stored(store, session) == []
+        gate.set()
+        await commit
+        assert len(stored(store, session)) == 2
+
+    with_session(store, body)
