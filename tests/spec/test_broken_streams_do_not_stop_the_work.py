@@ -1,4 +1,4 @@
-"""The reports Headway answers, each played by a scripted provider, on every wire; each ends with "the next turn works"."""
+"""The reports that Headway answers, played by a scripted provider on every wire; in the end the next turn works."""
 
 import pytest
 from msgspec.structs import replace

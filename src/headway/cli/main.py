@@ -8,7 +8,7 @@ from importlib import import_module
 import click
 
 from headway import __version__
-from headway.failure import HeadwayError
+from headway.failure import HeadwayError, InvalidInput
 
 
 class ExitStatus(IntEnum):
@@ -66,6 +66,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(ExitStatus.USAGE)
     except click.exceptions.Exit as exc:
         return exc.exit_code
+    except InvalidInput as exc:
+        click.echo(f"headway: {exc}", err=True)
+        return int(ExitStatus.USAGE)
     except HeadwayError as exc:
         click.echo(f"headway: {exc}", err=True)
         return int(ExitStatus.FAILED)

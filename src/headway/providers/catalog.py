@@ -15,6 +15,7 @@ from headway.messages import WireName
 from headway.providers.secret import Secret
 from headway.wire.table import wire_named
 
+_IN_THE_BACKGROUND = (("background", True), ("store", True))
 _CAPS = ("max_completion_tokens", "max_tokens")
 
 
@@ -80,7 +81,7 @@ class Provider(Struct, frozen=True, kw_only=True):
     reattaches: bool = False
     """Can a broken generation be taken up again on the server?"""
     reattach_body: tuple[tuple[str, Any], ...] = ()
-    """What a request must have for that."""
+    """What a request must have for that; empty where the wire has no way to do it."""
     local: bool = False
     """Is it a server of one's own: no key, no bill, more patience?"""
     model: str = ""
@@ -102,6 +103,7 @@ def custom(name: str, wire: WireName, base_url: str, *, local: bool = False) -> 
         beta_header="anthropic-beta" if messages else "",
         output_cap="max_tokens" if wire == "chat" else "",
         prefills=messages,
+        reattach_body=_IN_THE_BACKGROUND if wire == "responses" else (),
         local=local,
     )
 

@@ -28,7 +28,6 @@ def _chat(name: str, base_url: str, *variables: str, rules: dict[str, Any] | Non
 
 
 _NO_THINKING_BACK = {"thinking": False}
-_IN_THE_BACKGROUND = (("background", True), ("store", True))
 _AZURE_HOSTS = (".openai.azure.com", ".services.ai.azure.com", ".cognitiveservices.azure.com")
 
 _ALL = (
@@ -49,7 +48,6 @@ _ALL = (
         "OPENAI_API_KEY",
         url_variables=("OPENAI_BASE_URL",),
         reattaches=True,
-        reattach_body=_IN_THE_BACKGROUND,
         model="gpt-5.5",
     ),
     _chat(
@@ -188,7 +186,6 @@ _ALL = (
         auth=Auth.API_KEY,
         url_variables=("AZURE_OPENAI_ENDPOINT",),
         reattaches=True,
-        reattach_body=_IN_THE_BACKGROUND,
     ),
     _chat(
         "azure-chat",

@@ -35,6 +35,8 @@ def provider_of(name: str, entry: ProviderEntry, origin: str) -> Provider:
     provider = _base(name, entry, place)
     if not provider.base_url:
         raise InvalidInput(place, "it has no address of its own", 'Add base_url = "https://…".')
+    if entry.reattach and not provider.reattach_body:
+        raise InvalidInput(f"{place}.reattach", f"the wire {provider.wire!r} has no way to do that", "Leave it out.")
     for header in entry.headers:
         if header.lower() in _KEY_HEADERS:
             hint = 'Write keys = ["env:NAME"] and, if need be, auth.'

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 
 from headway.messages import Message, Text, ToolCall, ToolResult
-from headway.sim.script import Call, Final, Loop, Say, Script, Step, Think, WriteFile
+from headway.sim.script import Call, Final, Loop, Say, Script, Step, WriteFile
 from headway.wire.json_text import BadJson, strict_object
 
 _NOT_RUN = re.compile(
@@ -66,13 +66,17 @@ class Memory(Struct, frozen=True):
     next: int
     done: frozenset[int]
     past: Past
+    passage: str = ""
+    """All words of the next steps up to a call or the end of the turn; one reply says them as one text."""
+    said: int = 0
+    """How much of the passage was said already."""
 
 
 class Progress(Struct, frozen=True):
-    """How far a step has come."""
+    """How far a step that calls a tool has come."""
 
     reached: int = 0
-    """Characters of its text or content that are there already."""
+    """Characters of its content that are there already."""
     piece: int = 0
     """The size of the last piece of it that was written."""
     rounds: int = 0
@@ -96,25 +100,27 @@ def past_of(messages: Sequence[Message]) -> Past:
 
 def recall(script: Script, past: Past) -> Memory:
     """Find the next step."""
+    parts = list(_parts(script.steps))
     done: set[int] = set()
     at = 0
-    for i, step in enumerate(script.steps):
-        found = _find(step, past, at)
-        if found is None and isinstance(step, WriteFile | Call) and _claimed(step, past, script):
+    for indexes, part in parts:
+        found = _find(part, past, at)
+        if found is None and isinstance(part, WriteFile | Call) and _claimed(part, past, script):
             found = at
         if found is not None:
-            done.add(i)
+            done |= set(indexes)
             at = found
     last = max(done, default=-1)
     skipped = (i for i in range(last) if i not in done and isinstance(script.steps[i], Call | WriteFile))
-    return Memory(next(skipped, last + 1), frozenset(done), past[at:])
+    following = next(skipped, last + 1)
+    coming = next((part for indexes, part in parts if indexes[-1] >= following), None)
+    passage = coming if isinstance(coming, str) else ""
+    return Memory(following, frozenset(done), past[at:], passage, place_of_end(passage, _joined(past[at:])))
 
 
-def progress_of(step: Step, past: Past) -> Progress:
+def progress_of(step: Call | WriteFile | Loop, past: Past) -> Progress:
     """Say how far a step has come that is not done."""
     match step:
-        case Say(text=text) | Final(text=text):
-            return Progress(place_of_end(text, _joined(past)))
         case WriteFile():
             reached, piece = [(0, 0), *_writing(step, past)][-1]
             return Progress(reached, piece, failures=_failures(past, step.tool))
@@ -123,8 +129,22 @@ def progress_of(step: Step, past: Past) -> Progress:
         case Loop():
             made = sum(isinstance(one, Did) and one.verdict is not Verdict.NOT_RUN for one in past)
             return Progress(rounds=made)
-        case Think():
-            return Progress()
+
+
+def _parts(steps: Sequence[Step]) -> Iterator[tuple[tuple[int, ...], str | Call | WriteFile | Loop]]:
+    """Give the steps with their indexes; words that one reply says together are one part. Thoughts leave no trace."""
+    indexes: tuple[int, ...] = ()
+    passage = ""
+    for i, step in enumerate(steps):
+        if isinstance(step, Say | Final):
+            indexes, passage = (*indexes, i), passage + step.text
+        if passage and isinstance(step, Final | Call | WriteFile | Loop):
+            yield indexes, passage
+            indexes, passage = (), ""
+        if isinstance(step, Call | WriteFile | Loop):
+            yield (i,), step
+    if passage:
+        yield indexes, passage
 
 
 def _did(call: ToolCall, result: ToolResult | None) -> Did:
@@ -139,21 +159,19 @@ def _did(call: ToolCall, result: ToolResult | None) -> Did:
     return Did(call.name, arguments, verdict, result.text if result else "")
 
 
-def _find(step: Step, past: Past, at: int) -> int | None:
-    """Return where in the past a step is over; None if it is not."""
+def _find(part: str | Call | WriteFile | Loop, past: Past, at: int) -> int | None:
+    """Return where in the past a part is over; None if it is not."""
     places = range(at, len(past))
-    match step:
-        case Say(text=text) | Final(text=text):
-            return next((i + 1 for i in places if _heard_all(text, past[max(at, i - _CUTS_OF_A_TEXT) : i + 1])), None)
+    match part:
+        case str():
+            return next((i + 1 for i in places if _was_said(part, past[max(at, i - _CUTS_OF_A_TEXT) : i + 1])), None)
         case Call():
-            return next((i + 1 for i in places if _is_call(step, past[i])), None)
+            return next((i + 1 for i in places if _is_call(part, past[i])), None)
         case WriteFile():
-            written = zip(places, _writing(step, past[at:]), strict=True)
-            return next((i + 1 for i, (reached, _) in written if reached >= len(step.content)), None)
+            written = zip(places, _writing(part, past[at:]), strict=True)
+            return next((i + 1 for i, (reached, _) in written if reached >= len(part.content)), None)
         case Loop(until=until):
             return next((i + 1 for i in places if until and re.search(until, _told(past[i]), re.IGNORECASE)), None)
-        case Think():
-            return None
 
 
 def _told(one: One) -> str:
@@ -208,11 +226,8 @@ def _joined(past: Past) -> str:
     return "".join(one.text for one in past[acted + 1 :] if isinstance(one, Said))
 
 
-def _heard_all(text: str, past: Past) -> bool:
-    if not isinstance(past[-1], Said):
-        return False
-    joined = "".join(one.text for one in past if isinstance(one, Said))
-    return place_of_end(text, joined) >= len(text.rstrip())
+def _was_said(text: str, past: Past) -> bool:
+    return isinstance(past[-1], Said) and place_of_end(text, _joined(past)) >= len(text.rstrip())
 
 
 def place_of_end(text: str, said: str) -> int:
@@ -227,7 +242,7 @@ def place_of_end(text: str, said: str) -> int:
     for size in _TAILS:
         if len(said) >= size and (found := whole.rfind(said[-size:])) >= 0:
             return found + size
-    return 0
+    return next((size for size in range(_TAILS[-1], 3, -1) if said.endswith(whole[:size])), 0)
 
 
 def _claimed(step: WriteFile | Call, past: Past, script: Script) -> bool:

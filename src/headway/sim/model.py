@@ -24,42 +24,41 @@ def think_up(request: ModelRequest, script: Script) -> Iterator[Speech]:
     steps = [step for i, step in enumerate(script.steps) if i >= memory.next and i not in memory.done]
     if not steps:
         yield Words(script.afterwards)
+    said = memory.said or _quoted(memory.passage, wishes)
     has_called = False
     for step in steps:
         if has_called and not (isinstance(step, Call | WriteFile) and step.parallel):
             return
-        progress = progress_of(step, memory.past)
         match step:
             case Think(text=text):
                 yield Thought(text)
             case Say(text=text) | Final(text=text):
-                yield from _going_on(text, progress, wishes, script.habits)
+                yield from _rest_of_text(text, said, script.habits)
+                said = max(0, said - len(text))
             case Call() | WriteFile() | Loop():
-                yield _act(step, progress, wishes, request, script.habits)
+                yield _act(step, progress_of(step, memory.past), wishes, request, script.habits)
                 has_called = True
         if isinstance(step, Final):
             return
 
 
-def _going_on(text: str, progress: Progress, wishes: Wishes, habits: Habits) -> Iterator[Words]:
+def _rest_of_text(text: str, said: int, habits: Habits) -> Iterator[Words]:
     """Say a text, or the rest of it if its beginning was said before, in the way this model has."""
-    reached = progress.reached or (place_of_end(text, _quotation(text, wishes)) if wishes.quoted else 0)
-    if not reached:
+    if not said:
         yield Words(text)
-        return
-    rest = text[max(0, reached - habits.overlap) :]
-    if habits.space == "lost":
-        rest = rest.lstrip(" ")
-    elif habits.space == "doubled" and rest.startswith(" "):
-        rest = f" {rest}"
-    if rest:
+    elif said < len(text):
+        rest = text[max(0, said - habits.overlap) :]
+        if habits.space == "lost":
+            rest = rest.lstrip(" ")
+        elif habits.space == "doubled" and rest.startswith(" "):
+            rest = f" {rest}"
         yield Words(habits.preamble + rest)
 
 
-def _quotation(text: str, wishes: Wishes) -> str:
-    """Return the paragraph of a wish that quotes the text."""
-    quoted = (part for part in wishes.quoted.split("\n\n") if len(part) >= 12)
-    return next((part for part in quoted if part.rstrip()[-16:] in text), "")
+def _quoted(passage: str, wishes: Wishes) -> int:
+    """Return how much of a passage the user has, by the paragraphs that quote it."""
+    parts = [part for part in wishes.quoted.split("\n\n") if len(part) >= 12 and part.rstrip()[-16:] in passage]
+    return max((place_of_end(passage, part) for part in parts), default=0)
 
 
 def _act(

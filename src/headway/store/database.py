@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from enum import Enum
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import TypeAlias
@@ -200,11 +201,12 @@ def _open_to_read(path: Path) -> apsw.Connection:
     return db
 
 
-def _migrations() -> list[str]:
+@cache
+def _migrations() -> tuple[str, ...]:
     """Return the SQL that leads from each version to the next, in order."""
     folder = resources.files("headway.store").joinpath("schema")
     files = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name)
-    return [file.read_text(encoding="utf-8") for file in files]
+    return tuple(file.read_text(encoding="utf-8") for file in files)
 
 
 def _version(db: apsw.Connection, path: Path) -> int:

@@ -24,7 +24,7 @@ class MemoryStore:
     def __init__(self) -> None:
         """Start with no session."""
         self._rows: dict[str, list[Row]] = {}
-        self._writers: set[str] = set()
+        self._writers: dict[str, MemoryJournal] = {}
 
     def create(self, session: str, rows: Iterable[Row]) -> None:
         """Make a session that has these rows."""
@@ -72,11 +72,11 @@ class MemoryStore:
 class MemoryJournal:
     """The `Journal` of one session in memory."""
 
-    def __init__(self, session: str, rows: list[Row], writers: set[str]) -> None:
+    def __init__(self, session: str, rows: list[Row], writers: "dict[str, MemoryJournal]") -> None:
         """Go on behind the last row."""
         self.session = session
         self._rows, self._writers = rows, writers
-        writers.add(session)
+        writers[session] = self
 
     @property
     def last(self) -> int:
@@ -94,4 +94,5 @@ class MemoryJournal:
 
     def close(self) -> None:
         """Let others write."""
-        self._writers.discard(self.session)
+        if self._writers.get(self.session) is self:
+            del self._writers[self.session]

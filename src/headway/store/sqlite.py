@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import apsw
@@ -39,7 +40,7 @@ class SqliteStore:
         """Open the store; make it if it is not there."""
         self._database = Database(path, read_only=read_only)
         self._locks = self.path.with_name(f".{self.path.name}.locks")
-        self._held: dict[str, SessionLock] = {}
+        self._held: set[SessionLock] = set()
 
     @property
     def path(self) -> Path:
@@ -65,10 +66,11 @@ class SqliteStore:
         """Become the writer of a session."""
         self._database.to_write()
         self._heading(session)
-        self._held[session] = SessionLock(self._locks, session)
+        lock = SessionLock(self._locks, session)
+        self._held.add(lock)
         with ExitStack() as undo:
-            undo.callback(self._let_go, session)
-            journal = SqliteJournal(self._database, session, self._heading(session), self._let_go)
+            undo.callback(self._let_go, lock)
+            journal = SqliteJournal(self._database, session, self._heading(session), partial(self._let_go, lock))
             undo.pop_all()
         return journal
 
@@ -114,14 +116,14 @@ class SqliteStore:
 
     def close(self) -> None:
         """Close the file, and the journals that are still open."""
-        for session in tuple(self._held):
-            self._let_go(session)
+        for lock in tuple(self._held):
+            self._let_go(lock)
         self._database.close()
 
-    def _let_go(self, session: str) -> None:
+    def _let_go(self, lock: SessionLock) -> None:
         """Let others write to a session."""
-        if lock := self._held.pop(session, None):
-            lock.release()
+        self._held.discard(lock)
+        lock.release()
 
     def _heading(self, session: str) -> Heading:
         with self._database.reading() as db:
@@ -140,7 +142,7 @@ class SqliteStore:
 class SqliteJournal:
     """The `Journal` of one session in the file."""
 
-    def __init__(self, database: Database, session: str, heading: Heading, let_go: Callable[[str], None]) -> None:
+    def __init__(self, database: Database, session: str, heading: Heading, let_go: Callable[[], None]) -> None:
         """Go on behind the last row."""
         self.session = session
         self._database, self._heading, self._let_go = database, heading, let_go
@@ -170,7 +172,7 @@ class SqliteJournal:
 
     def close(self) -> None:
         """Let others write."""
-        self._let_go(self.session)
+        self._let_go()
 
     def _insert(self, db: apsw.Connection, rows: Sequence[Row], heading: Heading) -> None:
         numbered = in_order(rows, self._last)

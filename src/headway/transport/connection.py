@@ -13,7 +13,7 @@ import struct
 import sys
 from asyncio import AbstractEventLoop
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from headway.transport.errors import Cause, Phase, TransportFailed, failure_of
 
@@ -100,10 +100,9 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Keep the transport (the loop)."""
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast("asyncio.Transport", transport)  # uvloop's are of a family of their own
         if self.lost is not None:  # closed before the loop came to it
-            transport.abort()
+            self._transport.abort()
 
     def data_received(self, data: bytes) -> None:
         """Pass bytes on (the loop)."""

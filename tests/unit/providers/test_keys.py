@@ -41,6 +41,12 @@ def test_a_key_rests_as_long_as_the_provider_says():
     assert ring.fit("m", 7) == ("k2", "k3", "k1")
 
 
+def test_a_key_that_may_be_used_again_at_once_still_gives_the_next_one_its_turn():
+    ring, changes = RING.failed("k1", "m", key_failure(FailureKind.RATE_LIMITED, 0), LIMITS, 0)
+    assert changes[1:] == (KeyTurned("main", "k2"),)
+    assert ring.fit("m", 1) == ("k2", "k3", "k1")
+
+
 def test_a_key_that_is_limited_again_rests_twice_as_long():
     ring, rests, now = KeyRing("main", ("k1",)), [], 0.0
     for _ in range(5):
@@ -103,7 +109,7 @@ def test_what_is_remembered_has_an_end():
 
 
 KINDS = [FailureKind.RATE_LIMITED, FailureKind.BAD_KEY, FailureKind.QUOTA_SPENT, FailureKind.FORBIDDEN]
-causes = st.builds(key_failure, st.sampled_from(KINDS), st.none() | st.floats(0, 1e5))
+causes = st.builds(key_failure, st.sampled_from(KINDS), st.sampled_from([None, 0.0]) | st.floats(0, 1e5))
 stories = st.lists(
     st.tuples(st.integers(0, 4), st.sampled_from("mn"), st.none() | causes, st.floats(0, 60)), max_size=15
 )

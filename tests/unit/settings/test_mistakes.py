@@ -23,7 +23,7 @@ SECRET = "sk-ant-api03-very-secret"
         ),
         (
             "[providers.a]\nsilence_seconds = 3",
-            "providers.a.silence_seconds: there is no such setting. It belongs one table further in: providers.a.limits.s",
+            "providers.a.silence_seconds: there is no such setting. It belongs one table further in: providers.a.limi",
         ),
         ("[providers.a.limits]\nattempts = 3", "providers.a.limits.attempts: there is no such setting"),
         ('[providers."my gpt"]\nx = 1', 'providers."my gpt".x: there is no such setting'),
@@ -144,6 +144,7 @@ def test_no_mistake_makes_a_key_show(desk, text):
             "providers.a.base_url: it is no address of a server",
         ),
         ('[providers.a]\nwire = "chat"\nbase_url = "http://a:x"', "providers.a.base_url: it is no address of a server"),
+        ("[providers.mistral]\nreattach = true", "providers.mistral.reattach: the wire 'chat' has no way to do that."),
         (
             '[routes.default]\nchain = ["antropic/x"]',
             "routes.default.chain[0]: there is no provider 'antropic'. Did you mean",

@@ -235,6 +235,15 @@ def test_entries_change_what_a_preset_says(desk):
     assert dict(link.provider.headers)["x-team"] == "search"
 
 
+def test_an_endpoint_of_ones_own_may_be_taken_up_again_too(desk):
+    text = '[providers.x]\nwire = "responses"\nbase_url = "http://127.0.0.1:1"\nmodel = "m"\nreattach = true\n'
+    loaded = desk.load(text)
+    plan, pool = plan_for(loaded), open_pool(loaded)
+    (ready,) = made_ready(loaded, plan, pool, plan.chain, 0)
+    assert ready.endpoint.reattaches
+    assert ready.endpoint.extra_body == {"background": True, "store": True}
+
+
 def test_a_version_of_the_wire_can_be_chosen(desk):
     desk.environ = {"ANTHROPIC_API_KEY": "k"}
     loaded = desk.load('[providers.anthropic.headers]\nAnthropic-Version = "2026-10-21"\n')

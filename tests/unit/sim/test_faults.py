@@ -335,6 +335,19 @@ def test_output_limit_stops_inside_of_arguments_and_says_so(wire: str, stream: b
 
 
 @each_wire
+@pytest.mark.parametrize("at", ["call+100", "call", "string", "call 2+3"])
+def test_a_false_finish_claims_that_half_a_call_is_whole(wire: str, at: str) -> None:
+    received = meet(f"false_finish at='{at}'", wire=wire)[0].received(wire)
+    assert isinstance(received.end, StreamEnded)
+    assert received.end.stop is Stop.CALLS
+    if at == "call":
+        assert [call.arguments for call in received.calls] == ["{}"], "which is whole, and was never meant"
+    else:
+        assert [call.name for call in received.calls] == (["write_file"] if at == "call 2+3" else [])
+        assert len(received.fragments) == 1
+
+
+@each_wire
 def test_the_output_limit_of_the_request_counts_too(wire: str) -> None:
     names = {"chat": "max_completion_tokens", "responses": "max_output_tokens", "anthropic": "max_tokens"}
 

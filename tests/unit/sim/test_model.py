@@ -252,6 +252,21 @@ def test_a_text_cut_twice_is_gone_on_with_in_the_third_piece() -> None:
     assert NOTES[:2_000].rstrip() + rest.text == NOTES
 
 
+@pytest.mark.parametrize("kept", [3, 6, 9, 21, 22, 30])
+def test_words_of_two_steps_in_one_reply_are_gone_on_with_as_one_text(kept: int) -> None:
+    steps = (Say("First I say."), Think("Hm."), Final("Then I say something else."))
+    whole = "First I say.Then I say something else."
+    rest = says([TASK, assistant(whole[:kept]), user("Continue.")], steps)
+    assert whole[:kept].rstrip() + "".join(part.text for part in rest if isinstance(part, Words)) == whole
+
+
+def test_paragraphs_in_a_quoted_end_do_not_confuse_it() -> None:
+    text = "One paragraph about rivers.\n\nAnother one about bridges.\n\nA third one about lanterns and more."
+    cut = text[: text.index(" and more")]
+    (rest,) = says([TASK, user(prompts.continue_text(cut, Break.NETWORK))], (Final(text),))
+    assert cut + rest.text == text
+
+
 def test_habits_of_going_on_show_at_the_seam() -> None:
     cut = NOTES[: NOTES.index(" ", 2_000)]
     history = [TASK, assistant(cut), user(prompts.continue_text(cut, Break.NETWORK))]

@@ -73,6 +73,16 @@ def test_only_one_writes_and_the_next_one_goes_on_behind_the_last_row(store):
     second.close()
 
 
+def test_to_close_a_journal_twice_takes_nothing_from_the_next_writer(store):
+    first = store.open(begun(store))
+    first.close()
+    second = store.open("s1")
+    first.close()
+    with pytest.raises(StoreFailed):
+        store.open("s1")
+    second.close()
+
+
 def test_sessions_do_not_meet(store):
     one, other = store.open(begun(store, "one")), store.open(begun(store, "other"))
     one.append(rows_of([r.UserSaid(user("for one"))], 1))

@@ -9,6 +9,7 @@ import shlex
 import stat
 import subprocess
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from headway.history.project import project
 from headway.messages import CallFragment, Message, ModelRequest, Text, ToolCall, ToolResult, user
 from headway.store import Sessions, StoreFailed, Trouble
 from headway.store import records as r
+from headway.store.locks import SessionLock
 from headway.store.sqlite import SqliteStore
 from support.disks import FillingDisk, writing_by
 from support.journals import A_TURN, OPENED, rows_of
@@ -175,7 +177,7 @@ def test_what_a_killed_process_left_in_the_log_is_read_where_nothing_may_be_writ
     copy.chmod(0o755)
 
 
-@pytest.mark.parametrize("place", ["/proc/nowhere/s.db", "/dev/null/s.db", "/dev/null/a/b/s.db"])
+@pytest.mark.parametrize("place", ["/dev/null/s.db", "/dev/null/a/b/s.db"])
 def test_a_place_where_no_folder_can_be(place):
     assert trouble_of(lambda: SqliteStore(Path(place)), place, "Nothing was changed") is Trouble.NO_PLACE
 
@@ -230,6 +232,8 @@ def test_a_damaged_page_is_told_and_other_sessions_are_still_read(path):
     assert trouble_of(lambda: list(store.read("b")), "damaged", "left as it is") is Trouble.DAMAGED
     assert store.check() != ()
     assert len(list(store.read("a"))) == len(list(store.read("c"))) == 41
+    assert trouble_of(lambda: asyncio.run(Sessions(store).resume("b"))) is Trouble.DAMAGED
+    store.open("a").close()
     store.close()
 
 
@@ -258,7 +262,44 @@ def test_a_file_cut_short_is_damaged(path):
 
 def test_an_empty_file_is_a_new_store(path):
     path.touch()
+    assert trouble_of(lambda: SqliteStore(path, read_only=True)) is Trouble.READ_ONLY
     filled(path).close()
+
+
+def test_several_that_make_one_store_at_the_same_time_have_one(tmp_path):
+    def make(path, name):
+        store = SqliteStore(path)
+        store.create(name, rows_of([r.SessionOpened(name, "/w", 1.0)]))
+        return store
+
+    with ThreadPoolExecutor(4) as threads:
+        for number in range(8):
+            path = tmp_path / f"{number}.db"
+            stores = list(threads.map(make, [path] * 4, "abcd"))
+            assert {info.id for info in stores[0].sessions()} == {*"abcd"}
+            for store in stores:
+                store.close()
+
+
+def test_a_lock_has_one_owner_however_many_want_it(tmp_path):
+    inside, most = [], []
+
+    def work(_):
+        for _ in range(200):
+            try:
+                lock = SessionLock(tmp_path / "locks", "s1")
+            except StoreFailed as refused:
+                assert refused.trouble is Trouble.IN_USE
+                continue
+            inside.append(1)
+            most.append(len(inside))
+            inside.pop()
+            lock.release()
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(work, range(4)))
+    assert set(most) == {1}
+    assert list((tmp_path / "locks").iterdir()) == []
 
 
 def test_another_program_that_holds_the_file_is_not_waited_for_by_deltas(path):

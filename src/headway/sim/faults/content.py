@@ -3,7 +3,17 @@
 import re
 from typing import Literal
 
-from headway.events import Event, RefusalDelta, Stop, StreamEnded, StreamOpened, ThinkingDelta, Usage
+from headway.events import (
+    CallClosed,
+    CallOpened,
+    Event,
+    RefusalDelta,
+    Stop,
+    StreamEnded,
+    StreamOpened,
+    ThinkingDelta,
+    Usage,
+)
 from headway.sim.answers import in_stream_named
 from headway.sim.fault import Fault, check_pattern
 from headway.sim.faults.errors import break_off
@@ -76,6 +86,23 @@ class OutputLimit(Fault, frozen=True, kw_only=True):
         """Cut there with the finish reason for it."""
         halves = split_at(scene.play, self.tokens * 4 or self.characters, scene.dice)
         return None if halves is None else end_with(halves[0], scene, StreamEnded(Stop.LENGTH))
+
+
+class FalseFinish(Fault, frozen=True, kw_only=True):
+    """Stop at a place and end as if all had been said, half a call included: the lie that gets half a file written."""
+
+    at: At = "50%"
+
+    def strike(self, scene: Scene) -> Play | None:
+        """Close what is open and claim success."""
+        halves = self.split(scene)
+        if halves is None:
+            return None
+        before = halves[0]
+        opened = [event.call for beat in before if isinstance(event := event_of(beat), CallOpened)]
+        closed = {event.call for beat in before if isinstance(event := event_of(beat), CallClosed)}
+        closing = [CallClosed(call) for call in opened if call not in closed]
+        return end_with([*before, *closing], scene, StreamEnded(Stop.CALLS if opened else Stop.END))
 
 
 class EmptyReply(Fault, frozen=True, kw_only=True):
