@@ -1,12 +1,8 @@
-"""Independent, strict judges of rendered bodies. They import nothing of Headway; they know the providers' rules.
+"""Independent, strict judges of rendered bodies: those of the simulator, which know the providers' rules and no more.
 
 Each returns the provider's own words for what is wrong, or nothing for a body that would be accepted.
 """
 
-from support.judges.anthropic import validate_anthropic
-from support.judges.chat import validate_chat
-from support.judges.responses import validate_responses
-
-VALIDATORS = {"chat": validate_chat, "responses": validate_responses, "anthropic": validate_anthropic}
+from headway.sim.strict import VALIDATORS, validate_anthropic, validate_chat, validate_responses
 
 __all__ = ["VALIDATORS", "validate_anthropic", "validate_chat", "validate_responses"]

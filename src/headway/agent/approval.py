@@ -87,7 +87,8 @@ def rule(text: str) -> Rule:
 
 def judge(mode: Mode, kind: Kind, rules: Rules, call: ToolCall) -> Judgement:
     """Say whether a call may run."""
-    command = _command(call)
+    speaks_of_commands = any(one.prefix for one in (*rules.deny, *rules.ask, *rules.allow))
+    command = _command(call) if speaks_of_commands else None
     denied = _denied(rules.deny, call, command)
     if isinstance(denied, Deny):
         return denied

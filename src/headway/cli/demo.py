@@ -1,213 +1,200 @@
-"""`headway demo`: one file through four failures, on three wires, with nothing but the core.
+"""`headway demo`: the agent writes a real page through a playlist of faults, on two simulated providers.
 
-The bytes are real wire bytes, cut in the middle; the model is played by a script that behaves like one (it repeats its
-last words before it goes on). Nothing is opened: the decisions, drafts and seams are what is shown.
+Everything is real but the model: sockets, wire bytes, the turn engine, the tools, the file. No key and no network are
+needed. At the end the file is proven whole, and what it cost is counted.
 """
 
-import json
-from collections.abc import Iterator
+import asyncio
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
 from hashlib import sha256
+from pathlib import Path
+from typing import Any
 
 import click
-from msgspec import Struct
 
+from headway.agent import happenings
+from headway.agent.approval import Approvals, Mode
+from headway.agent.happenings import Done, ToolBegan
+from headway.agent.loop import Agent, Brief
+from headway.agent.tools.builtin import BUILTIN
+from headway.agent.tools.tool import ToolContext
+from headway.agent.workspace import Workspace
+from headway.cli.status import status_line
 from headway.dialect import DIALECTS
-from headway.events import (
-    CallArguments,
-    CallClosed,
-    CallOpened,
-    Cut,
-    Event,
-    Stop,
-    StreamCut,
-    StreamEnded,
-    StreamOpened,
-    TextDelta,
-)
-from headway.failure import Where
-from headway.history.project import project
-from headway.messages import ModelRequest, ToolSpec, user
-from headway.received import Received
-from headway.recovery.continuation import next_request
-from headway.recovery.decisions import Again, Decision, FailOver, GiveUp, RunTools
-from headway.recovery.drafts import CONTINUE_DRAFT
-from headway.recovery.failures.classify import classify, failure_of_end
-from headway.recovery.failures.facts import Facts
-from headway.recovery.ledger import Ledger, Policy, Upstream, open_ledger
-from headway.recovery.machine import Answered, Broken, decide
-from headway.recovery.settle import settle
-from headway.wire.assembly import assemble
-from headway.wire.json_text import encode_text, strict_object
+from headway.events import TextDelta
+from headway.sim.catalog import read_fault
+from headway.sim.exchange import Ending, Exchange
+from headway.sim.filler import text_of
+from headway.sim.script import Final, Habits, Pace, Say, Script, WriteFile
+from headway.sim.server import SimServer
+from headway.store.memory import MemoryStore
+from headway.store.sessions import Sessions
+from headway.transport.http import HttpClient
+from headway.transport.limits import Overrides
+from headway.turn import notices
+from headway.turn.endpoint import Endpoint
 from headway.wire.table import WIRES
 
-PARAGRAPHS = 200
-PIECE = 24
-REPEATS = 37
-WRITE_FILE = ToolSpec(
-    "write_file",
-    "Write a file.",
-    {
-        "type": "object",
-        "properties": {"path": {"type": "string"}, "content": {"type": "string"}},
-        "required": ["path", "content"],
-    },
+SIZE = 24_000
+PAGE = "index.html"
+ALPHA = (
+    ("rst at=2600", "the connection is reset in the middle of the call"),
+    ("stall at=2600", "the stream falls silent"),
+    ("truncated_chunk at=2600", "the body is cut inside a chunk"),
+    ("garbage_frame at=2600", "a frame of garbage"),
+    ("output_limit characters=2600", "the output limit falls into the arguments"),
+    ("html_instead", "a login page instead of a stream"),
+    ("content_filter pattern=meadow shows=error", "a content filter in mid-stream"),
 )
-
-
-class Act(Struct, frozen=True):
-    """What happens to one attempt: what arrives of its bytes, and how it ends."""
-
-    title: str
-    survives: float
-    """The share of the reply that arrives; 1.0 is a stream that lives."""
-    error: str = ""
-    """An error frame that comes then."""
-    stop: Stop | None = None
-    """A finish that comes then, with the call still open."""
-    refused: Facts | None = None
-    """An answer that is no stream at all."""
-
-
-ACTS = (
-    Act("the connection is reset in the middle of a frame", 0.38),
-    Act("a content filter strikes in mid-stream", 0.5, error='{"error":{"message":"output new_sensitive (1027)"}}'),
-    Act("the output limit falls into the arguments", 0.6, stop=Stop.LENGTH),
-    Act(
-        "the account has run dry",
-        0.0,
-        refused=Facts(status=400, where=Where.HTTP_ERROR, message="Your credit balance is too low"),
-    ),
-    Act("the stream lives", 1.0),
+BETA = (
+    ("fin at=2600", "the stream ends as if it were complete"),
+    ("overloaded", "no capacity"),
+    ("pings_only at=2600 interval=0.2", "pings, and nothing else"),
+    ("cut_utf8 at=2600", "cut inside a character"),
+    ("rate_limit seconds=1", "a rate limit with a wait"),
 )
-UPSTREAMS = {"alpha": "chat", "beta": "anthropic", "gamma": "responses"}
+LIMITS = Overrides(silence_seconds=1.0, first_content_seconds=2.0, dead_seconds=2.0, first_byte_seconds=2.0)
 
 
 @click.command()
-def demo() -> int:
-    """Show the core at work: one 20 KB file, four failures, three wires, nothing lost."""
-    page = _page()
-    request = ModelRequest("model-1", (user("Write index.html: a long page about patience."),), tools=(WRITE_FILE,))
-    ledger = open_ledger(Policy(), tuple(Upstream(name) for name in UPSTREAMS))
-    generated = 0
+@click.option("--keep", type=click.Path(path_type=Path, file_okay=False), help="Keep the page in this folder.")
+def demo(keep: Path | None) -> int:
+    """Show the agent writing a page through a playlist of faults; no key, no network."""
+    folder = Path(tempfile.mkdtemp(prefix="headway-demo-"))
+    try:
+        return asyncio.run(_demo(folder, keep))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+async def _demo(folder: Path, keep: Path | None) -> int:
+    page = text_of(SIZE, PAGE)
+    faults = len(ALPHA) + len(BETA)
+    click.echo(f"The task: write {PAGE}, {_kb(len(page))}. Two simulated providers, {faults} faults on the way.\n")
+    async with _Troubled(page, ALPHA).server as alpha, _Troubled(page, BETA).server as beta, HttpClient() as client:
+        view = _View(len(page))
+        session = await Sessions(MemoryStore()).create(str(folder))
+        endpoints = [_endpoint("alpha", alpha, "chat"), _endpoint("beta", beta, "anthropic")]
+        context = ToolContext(Workspace(folder), Approvals(Mode.AUTO))
+        agent = Agent(client, endpoints, session, BUILTIN, context, view.hear, Brief("You write pages."))
+        ending = await agent.ask(f"Write {PAGE}.")
+        view.rest()
+        return _report(page, folder / PAGE, (alpha, beta), view, ending, keep)
+
+
+class _Troubled:
+    """A provider whose requests meet the faults of a playlist, one each, in order; then all is well."""
+
+    def __init__(self, page: str, playlist: Sequence[tuple[str, str]]) -> None:
+        self._page = page
+        self._faults = iter([read_fault(fault) for fault, _ in playlist])
+        self.server = SimServer(self._next(), watch=self._ended)
+
+    def _next(self) -> Script:
+        fault = next(self._faults, None)
+        return Script(
+            steps=(Say("I write the page now. "), WriteFile(PAGE, self._page), Final("The page is ready.")),
+            faults=(fault,) if fault is not None else (),
+            pace=Pace(characters=60, seconds=0.003),
+            habits=Habits(overlap=24),
+        )
+
+    def _ended(self, exchange: Exchange) -> None:
+        if exchange.ending is not Ending.OPEN:
+            self.server.provider.use(self._next())
+
+
+def _endpoint(name: str, sim: SimServer, wire: str) -> Endpoint:
+    headers = {"authorization": "Bearer demo"} if wire == "chat" else {"anthropic-version": "2023-06-01"}
+    url = f"{sim.url}/v1{WIRES[wire].path}"
+    return Endpoint(f"{name} ({wire})", wire, url, "demo-model", DIALECTS[wire], (headers,), limits=LIMITS)
+
+
+class _View:
+    """Shows the run live: what is said, what happens, and how much of the page is safe."""
+
+    def __init__(self, size: int) -> None:
+        self._size, self._kept, self._in_line = size, 0, False
+        self.answers: list[str] = []
+        """What was done about each failure, in order."""
+        self.effects = 0
+
+    async def hear(self, items: Sequence[Any]) -> None:
+        for item in items:
+            if isinstance(item, TextDelta):
+                sys.stdout.write(item.text)
+                sys.stdout.flush()
+                self._in_line = True
+                continue
+            self._count(item)
+            if line := status_line(item):
+                self.rest()
+                click.secho(f"  {self._bar()} {_short(line)}", fg=_colour(item))
+
+    def rest(self) -> None:
+        if self._in_line:
+            click.echo()
+            self._in_line = False
+
+    def _count(self, item: Any) -> None:
+        if isinstance(item, notices.DraftHeld):
+            self._kept = item.draft.offset
+        elif isinstance(item, notices.TryingAgain | notices.FailedOver):
+            self.answers.append((status_line(item) or "").partition(": ")[2] or status_line(item) or "")
+        elif isinstance(item, ToolBegan):
+            self._kept = self._size
+            self.effects += item.call.name == "write_file"
+
+    def _bar(self, width: int = 16) -> str:
+        full = round(width * self._kept / self._size)
+        return f"[{'█' * full}{'·' * (width - full)}] {self._kept / 1000:5.1f} KB"
+
+
+def _report(
+    page: str, path: Path, sims: Sequence[SimServer], view: _View, ending: happenings.Ending, keep: Path | None
+) -> int:
+    titles = {fault.partition(" ")[0]: title for fault, title in (*ALPHA, *BETA)}
+    struck = [one for sim in sims for one in sim.log if one.faults]
+    struck.sort(key=lambda one: one.started_at)
+    click.echo("\n  #  fault                                              how it was survived")
+    for number, (one, answer) in enumerate(zip(struck, view.answers, strict=False), 1):
+        click.echo(f" {number:>2}  {_title(one, titles):<50} {answer}")
+    written = path.read_text(encoding="utf-8") if path.is_file() else ""
+    whole = isinstance(ending, Done) and sha256(written.encode()).digest() == sha256(page.encode()).digest()
+    generated = sum(one.generated for sim in sims for one in sim.log)
     click.echo(
-        f"The task: one call of write_file, with a page of {_kb(len(page))}. Real wire bytes, a scripted model.\n"
+        f"\n{len(struck)} faults, {sum(len(sim.log) for sim in sims)} requests. write_file ran {view.effects} time"
+        f"{'' if view.effects == 1 else 's'}. The model wrote {_kb(generated)} for a page of {_kb(len(page))}: "
+        f"{generated / len(page):.2f} times."
     )
-    for number, act in enumerate(ACTS, 1):
-        wire = UPSTREAMS[ledger.upstream.name]
-        sent = _request_of(wire, request, ledger)
-        received = _receive(wire, act, _reply(sent, ledger, page))
-        generated += _size(received)
-        _show_attempt(number, f"{ledger.upstream.name} ({wire})", act, received)
-        ledger, decision = _decided(ledger, wire, act, received)
-        _show_decision(ledger, decision)
-        if isinstance(decision, RunTools):
-            return _report(page, decision, generated)
-    click.secho("The demo did not come to its end.", fg="red", err=True)
-    return 1
-
-
-def _page() -> str:
-    rows = (
-        f'  <p id="p{number}">“No. {number}” — 忍耐 keeps\n     what has arrived, '
-        "to the \\letter\\ 🐢 and beyond the line.</p>\n"
-        for number in range(PARAGRAPHS)
-    )
-    return f"<!doctype html>\n<title>Patience</title>\n<body>\n{''.join(rows)}</body>\n"
-
-
-def _request_of(wire_name: str, request: ModelRequest, ledger: Ledger) -> ModelRequest:
-    """Build, project and render what would be sent, and read it again as the provider would."""
-    dialect, wire = DIALECTS[wire_name], WIRES[wire_name]
-    body = wire.render_request(project(next_request(request, ledger, dialect), dialect).request)
-    return wire.parse_request(body)
-
-
-def _reply(sent: ModelRequest, ledger: Ledger, page: str) -> list[Event]:
-    """Play the model: it writes the whole file, unless it is offered to go on from a draft."""
-    draft = ledger.salvage.draft
-    if draft is not None and any(
-        isinstance(tool, ToolSpec) and tool.name == CONTINUE_DRAFT.name for tool in sent.tools
-    ):
-        start = max(0, draft.offset - REPEATS)
-        given = {"draft": draft.id, "offset": start, "rest": page[start:]}
-        return list(_call(CONTINUE_DRAFT.name, encode_text(given)))
-    return [*_call("write_file", json.dumps({"path": "index.html", "content": page}, ensure_ascii=False))]
-
-
-def _call(name: str, arguments: str) -> Iterator[Event]:
-    yield StreamOpened("msg_1", "model-1")
-    yield TextDelta("On it.")
-    yield CallOpened(0, "call_1", name)
-    for at in range(0, len(arguments), PIECE):
-        yield CallArguments(0, arguments[at : at + PIECE])
-    yield CallClosed(0)
-    yield StreamEnded(Stop.CALLS)
-
-
-def _receive(wire: str, act: Act, said: list[Event]) -> Received:
-    """Turn the reply into real bytes, let the act happen to them, and read what is left."""
-    encoder, decoder = WIRES[wire].encoder(), WIRES[wire].decoder()
-    if act.error or act.stop:
-        end = StreamEnded(act.stop) if act.stop else StreamCut(Cut.ERROR, act.error)
-        data = b"".join(encoder.write(event) for event in (*said[: int(len(said) * act.survives)], end))
-    else:
-        data = b"".join(encoder.write(event) for event in said)
-        data = data[: int(len(data) * act.survives)]
-    return assemble([*decoder.feed(data), *decoder.close()], issuer=wire)
-
-
-def _decided(ledger: Ledger, wire: str, act: Act, received: Received) -> tuple[Ledger, Decision]:
-    assert received.end is not None, "a closed decoder has given its verdict"
-    failure = classify(act.refused) if act.refused else failure_of_end(received.end, received, wire)
-    if failure is not None:
-        return decide(ledger, Broken(failure, received, took_seconds=4.0))
-    settled = settle(received, ledger.salvage.draft, (WRITE_FILE,))
-    if settled.failure is not None:
-        return decide(ledger, Broken(settled.failure, settled.received, draft=settled.draft, problem=settled.problem))
-    return decide(ledger, Answered(settled.received, took_seconds=4.0))
-
-
-def _show_attempt(number: int, name: str, act: Act, received: Received) -> None:
-    click.secho(f"{number}. {name}", bold=True, nl=False)
-    click.echo(f": {act.title}")
-    for fragment in received.fragments:
-        click.secho(f"   cut    {fragment.name} after {_kb(len(fragment.arguments))} of arguments; not run", fg="red")
-
-
-def _show_decision(ledger: Ledger, decision: Decision) -> None:
-    """Say what was kept and what is done next."""
-    draft = ledger.salvage.draft
-    if draft is not None:
-        kept = f"{draft.offset:,} characters of `{draft.open_name}`, up to {draft.tail[-20:]!r}"
-        click.secho(f"   kept   draft {draft.id}: {kept}", fg="yellow")
-    match decision:
-        case Again(strategy=strategy):
-            click.secho(f"   next   {strategy.value.replace('_', ' ')}: only the rest is asked for", fg="cyan")
-        case FailOver(to=name, because=failure):
-            click.secho(f"   why    {failure.reason}", fg="cyan")
-            click.secho(f"   next   {name} ({UPSTREAMS[name]}) goes on from the draft", fg="cyan")
-        case GiveUp(failure=failure):
-            click.secho(f"   end    {failure.reason}", fg="red")
-        case _:
-            pass
-
-
-def _report(page: str, decision: RunTools, generated: int) -> int:
-    written = strict_object(decision.calls[0].arguments)["content"]
-    whole = isinstance(written, str) and sha256(written.encode()).digest() == sha256(page.encode()).digest()
-    click.secho("   whole  " if whole else "   BROKEN ", fg="green" if whole else "red", bold=True, nl=False)
-    verdict = "matches" if whole else "differs"
-    click.echo(f"{decision.calls[0].name} runs once, with all {len(page):,} characters; sha256 {verdict}")
-    needed = len(json.dumps({"path": "index.html", "content": page}, ensure_ascii=False))
-    click.echo(
-        f"\n{len(ACTS) - 1} failures, nothing lost. The model wrote {_kb(generated)} for the {_kb(needed)} that were "
-        f"needed: {generated / needed:.2f} times."
-    )
+    digest = sha256(written.encode()).hexdigest()[:16]
+    verdict = f"The file is whole: {len(written):,} characters, sha256 {digest}…, as it was meant."
+    click.secho(verdict if whole else "The file is NOT whole.", fg="green" if whole else "red", bold=True)
+    if whole and keep is not None:
+        keep.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, keep / PAGE)
+        click.echo(f"Kept as {keep / PAGE}.")
     return 0 if whole else 1
 
 
-def _size(received: Received) -> int:
-    return sum(len(call.arguments) for call in received.calls) + sum(len(cut.arguments) for cut in received.fragments)
+def _title(one: Exchange, titles: dict[str, str]) -> str:
+    name = one.faults[0]
+    return titles.get(name, name)
+
+
+def _colour(item: Any) -> str | None:
+    if isinstance(item, notices.Broke):
+        return "red"
+    if isinstance(item, notices.DraftHeld):
+        return "yellow"
+    return "cyan" if isinstance(item, notices.TryingAgain | notices.FailedOver) else None
+
+
+def _short(line: str, width: int = 110) -> str:
+    return line if len(line) <= width else f"{line[: width - 1]}…"
 
 
 def _kb(size: int) -> str:

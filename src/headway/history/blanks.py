@@ -22,7 +22,7 @@ def without_blanks(message: Message, dialect: Dialect) -> list[Part]:
     for part in message.parts:
         if isinstance(part, ToolResult):
             kept.append(_plain_result(part, dialect))
-        elif dialect.blank_text or not _is_blank(part) or (silent and part.raw is None):
+        elif dialect.blank_text or not _is_blank(part) or (silent and isinstance(part, Text) and part.raw is None):
             kept.append(part)
     return kept
 

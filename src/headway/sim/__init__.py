@@ -8,6 +8,7 @@ from headway.sim.exchange import Ending, Exchange
 from headway.sim.scenario import load_script, read_script, scenarios
 from headway.sim.script import Call, Final, Habits, Loop, Pace, Say, Script, Step, Think, WriteFile
 from headway.sim.server import SimServer
+from headway.sim.thread import serving
 
 __all__ = [
     "Call",
@@ -29,4 +30,5 @@ __all__ = [
     "read_fault",
     "read_script",
     "scenarios",
+    "serving",
 ]

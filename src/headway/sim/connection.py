@@ -165,7 +165,8 @@ class Connection(asyncio.Protocol):
         self.closed_by_us = True
         if self._transport is not None:
             sock = self._transport.get_extra_info("socket")
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            with suppress(OSError):  # the client may have closed it a moment ago
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             self._transport.abort()
 
     def _refuse(self, answer: bytes) -> None:

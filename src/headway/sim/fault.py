@@ -31,7 +31,7 @@ class Fault(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     needs_stream: ClassVar[bool] = False
     """Does it strike only replies that stream?"""
     answers: ClassVar[bool] = False
-    """Is there an answer of another kind instead of a reply? Such faults strike before all others, and only one does."""
+    """Is there an answer of another kind instead of a reply? Such faults strike before all others, and only one."""
 
     at: At = "start"
     """Where it strikes; see `place`."""
@@ -66,6 +66,9 @@ class Fault(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """Refuse what cannot be meant: a place that is none, a pattern that cannot be read."""
         read_place(self.at)
         check_pattern("matching", self.matching)
+        usual = dict(zip(self.__struct_fields__, self.__struct_defaults__, strict=True))
+        if self.at != "start" and usual["at"] == "start":
+            raise InvalidInput(f"at = {self.at!r}", f"{name_of(type(self))} has no place in a reply", "Leave it out.")
 
     def strike(self, scene: Scene) -> Play | None:
         """Return the play as this fault makes it, or None where it has nothing to strike. This one changes nothing."""

@@ -33,14 +33,17 @@ def text_of(size: int, path: str = "") -> str:
     while len(line := next(lines)) <= room:
         body.append(line)
         room -= len(line)
-    return "".join((head, *body, _padding(room, is_page=is_page), foot))
+    return "".join((head, *body, _last_line(line, room, is_page=is_page), foot))
 
 
-def _padding(room: int, *, is_page: bool) -> str:
-    """Return a last line that fills what is left."""
-    if is_page and room > 10:
-        return f"<!-- {'.' * (room - 10)} -->\n"
-    return f"{'.' * (room - 1)}\n" if room else ""
+def _last_line(line: str, room: int, *, is_page: bool) -> str:
+    """Return as much of a line as there is room for."""
+    if room == 0:
+        return ""
+    if not is_page:
+        return f"{line[: room - 1]}\n"
+    words = line.partition(">")[2].removesuffix("</p>\n")
+    return f"<!-- {words.ljust(room, '~')[: room - 10]} -->\n" if room > 10 else f"{' ' * (room - 1)}\n"
 
 
 def _lines(form: str) -> Iterator[str]:

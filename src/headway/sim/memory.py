@@ -6,58 +6,18 @@ the assistant is made to claim so in words that are not its own: that is how rea
 
 import re
 from collections.abc import Iterator, Sequence
-from enum import Enum
-from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from headway.messages import Message, Text, ToolCall, ToolResult
+from headway.sim.past import Did, Heard, One, Past, Said, Verdict
 from headway.sim.script import Call, Final, Loop, Say, Script, Step, WriteFile
-from headway.wire.json_text import BadJson, strict_object
 
-_NOT_RUN = re.compile(
-    r"not (?:executed|run|complete)|interrupted|was (?:cut|dropped)|does not fit|must still be given", re.IGNORECASE
-)
-_FAILED = re.compile(r"\s*(?:error|failed|\w+Error\b)", re.IGNORECASE)
 _SUCCESS = re.compile(r"\b(?:wrote|written|saved|created|finished|completed?|done|succe\w+)\b", re.IGNORECASE)
 _TAILS = (200, 100, 50, 25, 16)
 """How long an end of a text must be to be found again in another, longest first."""
 
 _CUTS_OF_A_TEXT = 12
 """In so many pieces may a text stand in the history and still be known."""
-
-
-class Verdict(Enum):
-    """What a result says about its call."""
-
-    WORKED = "worked"
-    FAILED = "failed"
-    NOT_RUN = "not_run"
-
-
-class Said(Struct, frozen=True):
-    """Words of the assistant."""
-
-    text: str
-
-
-class Heard(Struct, frozen=True):
-    """Words of the user."""
-
-    text: str
-
-
-class Did(Struct, frozen=True):
-    """A call of the assistant, with what came of it."""
-
-    tool: str
-    arguments: dict[str, Any]
-    verdict: Verdict
-    result: str
-
-
-One: TypeAlias = Said | Heard | Did
-Past: TypeAlias = Sequence[One]
 
 
 class Memory(Struct, frozen=True):
@@ -83,19 +43,6 @@ class Progress(Struct, frozen=True):
     """Calls of a loop that were made."""
     failures: tuple[str, ...] = ()
     """What came back from calls that failed."""
-
-
-def past_of(messages: Sequence[Message]) -> Past:
-    """Return what was said, heard and done, in order."""
-    results = {result.call_id: result for message in messages for result in message.results}
-    past: list[One] = []
-    for message in messages:
-        for part in message.parts:
-            if isinstance(part, Text):
-                past.append(Said(part.text) if message.role == "assistant" else Heard(part.text))
-            elif isinstance(part, ToolCall):
-                past.append(_did(part, results.get(part.id)))
-    return past
 
 
 def recall(script: Script, past: Past) -> Memory:
@@ -145,18 +92,6 @@ def _parts(steps: Sequence[Step]) -> Iterator[tuple[tuple[int, ...], str | Call 
             yield (i,), step
     if passage:
         yield indexes, passage
-
-
-def _did(call: ToolCall, result: ToolResult | None) -> Did:
-    try:
-        arguments = strict_object(call.arguments)
-    except BadJson:
-        arguments = {}
-    if result is None or _NOT_RUN.search(result.text[:400]):
-        verdict = Verdict.NOT_RUN
-    else:
-        verdict = Verdict.FAILED if result.is_error or _FAILED.match(result.text) else Verdict.WORKED
-    return Did(call.name, arguments, verdict, result.text if result else "")
 
 
 def _find(part: str | Call | WriteFile | Loop, past: Past, at: int) -> int | None:
@@ -231,18 +166,26 @@ def _was_said(text: str, past: Past) -> bool:
 
 
 def place_of_end(text: str, said: str) -> int:
-    """Return how far into a text the end of what was said reaches; 0 if it is about something else."""
-    said, whole = said.rstrip(), text.rstrip()
-    if not said or not whole:
-        return len(text) if not whole else 0
-    if said.endswith(whole):
+    """Return how far into a text the end of what was said reaches; 0 if it is about something else.
+
+    The space at the end is looked for as it stands; some clients take it away, so it may also be missing.
+    """
+    if not text.strip():
         return len(text)
-    if whole.startswith(said):
+    return _end_in(text, said) or _end_in(text.rstrip(), said.rstrip())
+
+
+def _end_in(text: str, said: str) -> int:
+    if not said:
+        return 0
+    if said.endswith(text):
+        return len(text)
+    if text.startswith(said):
         return len(said)
     for size in _TAILS:
-        if len(said) >= size and (found := whole.rfind(said[-size:])) >= 0:
+        if len(said) >= size and (found := text.rfind(said[-size:])) >= 0:
             return found + size
-    return next((size for size in range(_TAILS[-1], 3, -1) if said.endswith(whole[:size])), 0)
+    return next((size for size in range(_TAILS[-1], 3, -1) if said.endswith(text[:size])), 0)
 
 
 def _claimed(step: WriteFile | Call, past: Past, script: Script) -> bool:

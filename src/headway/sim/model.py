@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from headway.messages import ModelRequest, ToolSpec
-from headway.sim.memory import Progress, past_of, place_of_end, progress_of, recall
+from headway.sim.memory import Progress, place_of_end, progress_of, recall
+from headway.sim.past import past_of
 from headway.sim.reading import DraftWish, Wishes, read_wishes
 from headway.sim.script import Call, Final, Habits, Loop, Say, Script, Think, WriteFile
 from headway.sim.voice import Calling, Speech, Thought, Words

@@ -34,12 +34,11 @@ class Connection(asyncio.Protocol):
         self.loop, self.host = loop, host
         self.phase = Phase.CONNECT
         self.lost: TransportFailed | None = None
-        self.receiver: Callable[[bytes], None] | None = None
-        """Gets all bytes; without one, bytes that come are a reason to close."""
         self.when_lost: Callable[[], None] | None = None
         self.writable = True
         self._sock = sock
         self._transport: asyncio.Transport | None = None
+        self._receiver: Callable[[bytes], None] | None = None
         self._waiter: asyncio.Future[None] | None = None
         self._reading = True
 
@@ -60,6 +59,17 @@ class Connection(asyncio.Protocol):
         if transport is None:  # the loop returns none when the peer leaves in the middle
             raise ConnectionResetError("the peer left during the handshake")
         self._transport = transport
+        self._reading = True
+
+    def listen(self, receiver: "Callable[[bytes], None]") -> None:
+        """Give all bytes that come to a receiver."""
+        self._receiver = receiver
+        self.resume_reading()
+
+    def rest(self) -> None:
+        """Expect nothing: bytes that come all the same are a reason to close."""
+        self._receiver = None
+        self.resume_reading()
 
     async def changed(self) -> None:
         """Wait until bytes came, room to write came, or the connection was lost."""
@@ -94,7 +104,7 @@ class Connection(asyncio.Protocol):
     def close(self, why: TransportFailed | None = None) -> None:
         """Close an idle connection: at once, too, but in the ordinary way."""
         self._lose(why or TransportFailed(self.phase, Cause.ABORTED, self.host))
-        self.receiver = None
+        self._receiver = None
         if self._transport is not None:
             self._transport.abort()
 
@@ -103,13 +113,14 @@ class Connection(asyncio.Protocol):
         self._transport = cast("asyncio.Transport", transport)  # uvloop's are of a family of their own
         if self.lost is not None:  # closed before the loop came to it
             self._transport.abort()
+        self.pause_reading()  # who speaks first is for a TLS handshake or a receiver to hear
 
     def data_received(self, data: bytes) -> None:
         """Pass bytes on (the loop)."""
-        if self.receiver is None:
+        if self._receiver is None:
             self.close(TransportFailed(self.phase, Cause.PROTOCOL, self.host, "bytes that nobody asked for"))
             return
-        self.receiver(data)
+        self._receiver(data)
         self._wake()
 
     def eof_received(self) -> None:

@@ -24,9 +24,8 @@ class IdlePool:
         """Keep a connection for the next request to the same place."""
         if connection.lost is not None:
             return
-        connection.receiver = None
+        connection.rest()
         connection.when_lost = lambda: self._forget(connection)
-        connection.resume_reading()
         timer = connection.loop.call_later(self._idle_seconds, connection.close)
         self._idle[connection] = (route, timer)
         if len(self._idle) > self._most:

@@ -33,7 +33,7 @@ class Response:
         self._plain = True
         self._inflater: Inflater | None = None
         self._inflated: Iterator[bytes] = iter(())
-        connection.receiver = self._received
+        connection.listen(self._received)
 
     @property
     def status(self) -> int:

@@ -28,7 +28,7 @@ class _Exact:
 
     def __init__(self, connection: Connection) -> None:
         self._connection, self._held = connection, bytearray()
-        connection.receiver = self._held.extend
+        connection.listen(self._held.extend)
 
     async def until(self, mark: bytes) -> bytes:
         """Return the bytes up to and with a mark."""
@@ -48,7 +48,7 @@ class _Exact:
         """Give the connection back; a proxy that says more than its answer is not understood."""
         if self._held:
             raise _failed(self._connection, Cause.PROTOCOL, "the proxy said more than was asked")
-        self._connection.receiver = None
+        self._connection.pause_reading()
 
     def _take(self, size: int) -> bytes:
         data = bytes(self._held[:size])

@@ -233,23 +233,29 @@ LONG: tuple[Step, ...] = (Final(NOTES),)
 def test_a_text_is_gone_on_with_where_it_stopped(kept: int) -> None:
     cut = NOTES[:kept]
     (rest,) = says([TASK, assistant(cut), user(prompts.continue_text(cut, Break.NETWORK))], LONG)
+    assert cut + rest.text == NOTES
+
+
+def test_a_space_that_the_client_took_away_is_said_again() -> None:
+    cut = NOTES[: NOTES.index(" ", 2_000) + 1]
+    (rest,) = says([TASK, assistant(cut.rstrip()), user("Continue.")], LONG)
     assert cut.rstrip() + rest.text == NOTES
 
 
 def test_a_prefill_is_gone_on_with_too() -> None:
     (rest,) = says([TASK, assistant(NOTES[:1_234])], LONG)
-    assert NOTES[:1_234].rstrip() + rest.text == NOTES
+    assert NOTES[:1_234] + rest.text == NOTES
 
 
 def test_a_text_is_found_by_its_quoted_end() -> None:
     (rest,) = says([TASK, user(prompts.continue_text(NOTES[:2_000], Break.LIMIT))], LONG)
-    assert NOTES[:2_000].rstrip() + rest.text == NOTES
+    assert NOTES[:2_000] + rest.text == NOTES
 
 
 def test_a_text_cut_twice_is_gone_on_with_in_the_third_piece() -> None:
     history = [TASK, assistant(NOTES[:900]), user("Continue."), assistant(NOTES[900:2_000]), user("Continue.")]
     (rest,) = says(history, LONG)
-    assert NOTES[:2_000].rstrip() + rest.text == NOTES
+    assert NOTES[:2_000] + rest.text == NOTES
 
 
 @pytest.mark.parametrize("kept", [3, 6, 9, 21, 22, 30])
@@ -257,7 +263,7 @@ def test_words_of_two_steps_in_one_reply_are_gone_on_with_as_one_text(kept: int)
     steps = (Say("First I say."), Think("Hm."), Final("Then I say something else."))
     whole = "First I say.Then I say something else."
     rest = says([TASK, assistant(whole[:kept]), user("Continue.")], steps)
-    assert whole[:kept].rstrip() + "".join(part.text for part in rest if isinstance(part, Words)) == whole
+    assert whole[:kept] + "".join(part.text for part in rest if isinstance(part, Words)) == whole
 
 
 def test_paragraphs_in_a_quoted_end_do_not_confuse_it() -> None:

@@ -3,11 +3,13 @@
 import asyncio
 import json
 import os
+import threading
+import urllib.request
 
 import pytest
 
 from headway.events import Stop
-from headway.sim import Ending, Final, Pace, Script, SimServer, WriteFile, load_script, read_fault
+from headway.sim import Ending, Final, Pace, Script, SimServer, WriteFile, load_script, read_fault, serving
 from headway.sim.server import Exchange
 from headway.transport.clock import run_virtual
 from headway.wire.assembly import assemble
@@ -326,3 +328,13 @@ def test_closing_under_a_waiting_client_says_so_in_the_log() -> None:
         return sim.log[0].ending
 
     assert run_virtual(talk()) is Ending.STOPPED
+
+
+def test_a_program_without_a_loop_can_use_it_too() -> None:
+    body = json.dumps({"model": "m", "messages": [{"role": "user", "content": "Hi"}]}).encode()
+    with serving(Script(steps=(Final("Hello."),))) as sim:
+        request = urllib.request.Request(f"{sim.url}/v1/chat/completions", body)
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            said = json.load(answer)["choices"][0]["message"]["content"]
+    assert (said, [one.ending for one in sim.log], sim.open_connections) == ("Hello.", [Ending.ANSWERED], 0)
+    assert "headway sim" not in [thread.name for thread in threading.enumerate()]

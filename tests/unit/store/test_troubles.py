@@ -9,6 +9,7 @@ import shlex
 import stat
 import subprocess
 import tempfile
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -264,6 +265,16 @@ def test_an_empty_file_is_a_new_store(path):
     path.touch()
     assert trouble_of(lambda: SqliteStore(path, read_only=True)) is Trouble.READ_ONLY
     filled(path).close()
+
+
+def test_a_new_file_that_another_process_is_making_is_waited_for(path):
+    other = apsw.Connection(str(path))
+    other.execute("begin immediate")
+    done = threading.Timer(0.1, lambda: other.execute("commit"))
+    done.start()
+    filled(path).close()
+    done.join()
+    other.close()
 
 
 def test_several_that_make_one_store_at_the_same_time_have_one(tmp_path):

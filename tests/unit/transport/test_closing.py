@@ -86,7 +86,7 @@ async def test_cancelling_while_nothing_has_been_answered_closes_the_socket(tls)
     async with peer(never_answer, tls=tls) as one, client_of() as client:
         left = Leftovers(one)
         task = asyncio.create_task(read_on(client, post(one.url), Limits(), asyncio.Event()))
-        await one.arrived.wait()
+        await eventually(lambda: bool(one.requests))
         task.cancel()
         await settled(task)
         assert task.cancelled()

@@ -175,6 +175,7 @@ async def test_a_peer_that_answers_before_it_has_read_everything_is_heard(tls):
 @real_time
 async def test_an_interim_answer_during_an_upload_does_not_stop_it(tls):
     async def hint_first(talk: Talk) -> None:
+        await talk.reader.readexactly(10)
         await talk.send(b"HTTP/1.1 100 Continue\r\n\r\n")
         await answer(talk)
 

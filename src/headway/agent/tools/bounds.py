@@ -30,9 +30,9 @@ class Spool:
     """Takes a stream of text and keeps the first and the last of it, in constant memory and linear time."""
 
     def __init__(self, most: int) -> None:
-        """Keep at most about `most` characters."""
-        self._head_room = most // 2
-        self._tail_room = most - most // 2
+        """Keep at most `most` characters, and one in any case."""
+        self._head_room = max(most, 0) // 2
+        self._tail_room = max(most - self._head_room, 1)
         self._head: list[str] = []
         self._tail: deque[str] = deque()
         self._tail_held = 0

@@ -2,28 +2,29 @@
 
 This is no shell. It errs on one side: a command counts as `plain` only if nothing in it could mean more than its words,
 and what cannot be told from the text is `hidden`. A rule that allows wants plain words; a rule that denies finds its
-words anywhere in a command, through wrappers, quotes, lists and subshells, and leaves the hidden to a person.
+words anywhere in a command, through wrappers, quotes, lists and subshells, and leaves the hidden to a person. Linear.
 """
 
 import re
-import shlex
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
+from typing import TypeAlias
 
 from msgspec import Struct
 
-Words = tuple[str, ...]
-_SEPARATORS = ";|&()<>\n"
-_MEANINGFUL = re.compile(r"[$`<>(){}#\\]|(?:^|[^&])&(?:[^&]|$)")
-"""What may mean more to a shell than it says; an allow rule speaks for none of it. Patterns of file names are fine."""
+from headway.agent.tools.shell_words import Break, Unclosed, Word, scan
+
+Words: TypeAlias = tuple[str, ...]
+_LISTS = re.compile(r"[;\n]+|&&|\|\||\|")
 _ASSIGNMENT = re.compile(r"\w+\+?=")
-_COMMENT = re.compile(r"(?:^|[\s;&|()])#")
-_EXPANDED = re.compile(r"[$`*?\[{]|^~")
 _COMPUTED = re.compile(r"[$`]|\{[^}]*,")
+"""Marks of a word that the shell computes: variables, commands, lists in braces."""
+_CHOSEN = re.compile(r"[$`*?\[{]|^~")
+"""Marks of a command whose very name the shell makes up."""
 _DEEPEST = 4
 _SHELLS = frozenset(
     {"sh", "bash", "dash", "zsh", "ksh", "fish", "ash", "csh", "tcsh", "eval", "source", ".", "exec"}
-    | {"su", "ssh", "xargs", "parallel", "watch", "script"}
+    | {"su", "ssh", "xargs", "parallel", "watch", "script", "env", "trap"}
 )
 _LANGUAGES = re.compile(r"(?:python|perl|ruby|node|php|lua|awk|gawk|tclsh|pwsh|powershell)[\d.]*$|(?:alias|busybox)$")
 
@@ -50,78 +51,67 @@ class Command(Struct, frozen=True):
 
 def read_command(line: str, depth: int = 0) -> Command:
     """Read a command line; never raises."""
-    joined = line.replace("\\\n", "")
-    try:
-        tokens = list(_tokens(joined))
-    except ValueError:
-        return Command((tuple(joined.split()),), is_plain=False, hidden="its quotes are not closed")
-    parts = tuple(_split(tokens))
-    inner = tuple(_inner(parts, depth))
-    hidden = _hidden(joined, parts) or next((one.hidden for one in inner if one.hidden), "")
-    scripts = tuple(part for one in inner for part in one.parts)
-    has_assignments = any(_ASSIGNMENT.match(part[0]) for part in parts)
-    is_plain = not (hidden or scripts or has_assignments or _MEANINGFUL.search(joined))
-    return Command(parts + scripts, is_plain, hidden)
+    tokens = list(scan(line))
+    parts = list(_split(tokens))
+    inner = [] if depth >= _DEEPEST else [read_command(script, depth + 1) for script in _scripts(parts)]
+    hidden = next(filter(None, (*_hidden(tokens, parts), *(one.hidden for one in inner))), "")
+    is_plain = not hidden and not inner and all(map(_is_plain, tokens)) and not any(_assigns(part) for part in parts)
+    texts = tuple(tuple(word.text for word in part) for part in parts)
+    return Command(texts + tuple(part for one in inner for part in one.parts), is_plain, hidden)
 
 
-def _tokens(line: str) -> Iterator[str]:
-    lexer = shlex.shlex(line, posix=True, punctuation_chars=_SEPARATORS)
-    lexer.whitespace = " \t"
-    lexer.whitespace_split = True
-    lexer.commenters = ""
-    return lexer
-
-
-def _split(tokens: Sequence[str]) -> Iterator[Words]:
-    """Cut at separators. A run of them counts as one, and what follows a redirection is looked at like a command."""
-    words: list[str] = []
+def _split(tokens: Sequence[Word | Break | Unclosed]) -> Iterator[list[Word]]:
+    """Cut at every break; what follows a redirection is looked at like a command as well."""
+    words: list[Word] = []
     for token in tokens:
-        if token and all(one in _SEPARATORS for one in token):
-            if words:
-                yield tuple(words)
-            words = []
-        else:
+        if isinstance(token, Word):
             words.append(token)
+        elif words:
+            yield words
+            words = []
     if words:
-        yield tuple(words)
+        yield words
 
 
-def _inner(parts: Sequence[Words], depth: int) -> Iterator[Command]:
-    """Read the scripts that are handed to a shell as one word."""
-    if depth >= _DEEPEST:
-        return
+def _is_plain(token: Word | Break | Unclosed) -> bool:
+    if isinstance(token, Word):
+        return not any(one in token.bare for one in "$`{}")
+    return isinstance(token, Break) and _LISTS.fullmatch(token.text) is not None
+
+
+def _assigns(part: list[Word]) -> bool:
+    return _ASSIGNMENT.match(part[0].bare) is not None
+
+
+def _scripts(parts: Sequence[list[Word]]) -> Iterator[str]:
+    """Return what is handed to a shell as one word."""
     for part in parts:
-        if any(_base(word) in _SHELLS or _base(word) == "env" for word in part):
-            for word in part:
-                if any(one.isspace() or one in _SEPARATORS for one in word):
-                    yield read_command(word, depth + 1)
+        if any(_base(word.text) in _SHELLS for word in part):
+            yield from (word.text for word in part if any(one in word.text for one in " \t\n;|&()<>$`"))
 
 
-def _hidden(line: str, parts: Sequence[Words]) -> str:
-    if _COMMENT.search(line):
-        return "it holds a comment, behind which quotes can hide commands"
-    if "<<" in line:
-        return "it feeds a text to a program"
+def _hidden(tokens: Sequence[Word | Break | Unclosed], parts: Sequence[list[Word]]) -> Iterator[str]:
+    for token in tokens:
+        if isinstance(token, Unclosed):
+            yield "its quotes are not closed"
+        if isinstance(token, Break) and "<<" in token.text:
+            yield "it feeds a text to a program"
     for part in parts:
-        command = next((word for word in part if not _ASSIGNMENT.match(word)), "")
-        if _EXPANDED.search(command):
-            return f"what `{command}` runs is known only to the shell"
+        command = next((word for word in part if not _ASSIGNMENT.match(word.bare)), part[0])
+        if _CHOSEN.search(command.bare):
+            yield f"what `{command.text}` runs is known only to the shell"
         for word in part:
-            if _COMPUTED.search(word):
-                return f"what `{word}` stands for is known only to the shell"
-            if _base(word) in _SHELLS or _LANGUAGES.match(_base(word)):
-                return f"`{word}` can run anything"
-    return ""
+            if _COMPUTED.search(word.bare):
+                yield f"what `{word.text}` stands for is known only to the shell"
+            if _base(word.text) in _SHELLS or _LANGUAGES.match(_base(word.text)):
+                yield f"`{word.text}` can run anything"
 
 
 def _mentions(part: Words, prefix: Words) -> bool:
     wanted = _base(prefix[0])
-    for start, word in enumerate(part):
-        if _base(word) == wanted or _could_become(_base(word), wanted):
-            rest = iter(part[start + 1 :])
-            if all(any(word == wanted for word in rest) for wanted in prefix[1:]):
-                return True
-    return False
+    rest = iter(part)
+    first = any(_base(word) == wanted or _could_become(_base(word), wanted) for word in rest)
+    return first and all(any(word == one for word in rest) for one in prefix[1:])
 
 
 def _could_become(pattern: str, name: str) -> bool:

@@ -77,14 +77,15 @@ class Refusal(Fault, frozen=True, kw_only=True):
 
 
 class OutputLimit(Fault, frozen=True, kw_only=True):
-    """Stop after `characters` of output and say so, inside of arguments too; `tokens` counts four characters each."""
+    """Stop at a place, after `characters`, or after `tokens` (of four characters), and say that the limit is reached."""
 
-    characters: int = 8_000
+    at: At = 8_000
+    characters: int = 0
     tokens: int = 0
 
     def strike(self, scene: Scene) -> Play | None:
         """Cut there with the finish reason for it."""
-        halves = split_at(scene.play, self.tokens * 4 or self.characters, scene.dice)
+        halves = split_at(scene.play, self.tokens * 4 or self.characters or self.at, scene.dice)
         return None if halves is None else end_with(halves[0], scene, StreamEnded(Stop.LENGTH))
 
 

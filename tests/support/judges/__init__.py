@@ -1,1 +1,0 @@
-"""The judges behind `support.validators`, one a wire. They know the providers' documents and nothing of Headway."""
