@@ -51,7 +51,7 @@ docs: $(STAMP) ## Write the generated reference pages again
 
 lock: $(STAMP) ## Resolve the development dependencies again
 	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --all-extras pyproject.toml requirements/build.in -o requirements/dev.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra sdks --extra test --extra check pyproject.toml requirements/build.in -o requirements/dev.lock
 
 clean: ## Remove what the other targets made
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage htmlcov

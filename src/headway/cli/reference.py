@@ -11,6 +11,7 @@ from headway.failure import Plan
 from headway.history.invariants import INVARIANTS
 from headway.recovery.failures.table import ROWS
 from headway.recovery.ladders import BY_KIND, LADDERS
+from headway.settings.reference import settings_page
 
 FOLDER = Path(__file__).resolve().parents[3] / "docs" / "reference"
 NOTICE = "<!-- Written by `make docs` from the program's own tables; edit those instead. -->"
@@ -59,6 +60,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "failures.md": failures_page,
     "history.md": history_page,
     "recovery.md": recovery_page,
+    "settings.md": settings_page,
 }
 
 

@@ -24,7 +24,8 @@ class _Work(NamedTuple):
 
 
 def unpaired_work(messages: Sequence[Message]) -> list[tuple[int, Opaque]]:
-    """Return the parts that lack their other half, each with the index of its message."""
+    """Return the parts that lack their other half or repeat an id, each with the index of its message."""
+    seen: set[str] = set()
     open_work: dict[str, tuple[int, Opaque, bool]] = {}
     unpaired: list[tuple[int, Opaque]] = []
     for index, message in enumerate(messages):
@@ -36,8 +37,10 @@ def unpaired_work(messages: Sequence[Message]) -> list[tuple[int, Opaque]]:
                 if open_work.pop(work.id, None) is None:
                     unpaired.append((index, part))
                 continue
-            if work.id in open_work:
-                unpaired.append(open_work[work.id][:2])
+            if work.id in seen:
+                unpaired.append((index, part))
+                continue
+            seen.add(work.id)
             open_work[work.id] = (index, part, work.provider_goes_on)
     if open_work:
         going_on = _newest_turn(messages)

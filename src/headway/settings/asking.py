@@ -1,11 +1,12 @@
 """Links to endpoints that a turn can ask: keys are opened here, at the last moment, and live only in headers."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from msgspec import Struct
 
 from headway.failure import InvalidInput
-from headway.providers.catalog import extra_body, request_headers
+from headway.providers.catalog import body_for, request_headers
 from headway.providers.links import Link
 from headway.providers.pool import Pool
 from headway.providers.secret import Secret
@@ -69,5 +70,5 @@ def _endpoint(link: Link, secrets: Sequence[Secret], limits: Overrides, betas: S
         reasoning=link.facts.reasoning,
         reattaches=provider.reattaches,
         limits=limits,
-        extra_body=extra_body(provider),
+        fit=partial(body_for, provider),
     )

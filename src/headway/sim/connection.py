@@ -10,6 +10,7 @@ import socket
 import struct
 import sys
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl, unquote, urlsplit
 

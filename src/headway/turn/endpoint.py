@@ -1,5 +1,6 @@
 """One place a request can go to: a provider and a model, ready to be asked, whatever made it."""
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -27,8 +28,8 @@ class Endpoint(Struct, frozen=True):
     reasoning: bool = False
     reattaches: bool = False
     limits: Overrides = Overrides()
-    extra_body: dict[str, Any] = {}
-    """Fields that every request to it must have, such as the ones that let a stream be taken up again."""
+    fit: Callable[[Mapping[str, Any]], dict[str, Any]] = dict
+    """Puts a rendered body into the words that this endpoint knows."""
 
     def upstream(self) -> Upstream:
         """Return what decisions need to know about it."""

@@ -119,7 +119,7 @@ class Turn:
             projection = project(replace(asked, model=endpoint.model, stream=True), dialect)
             if projection.repairs:
                 await self._sink([notices.Healed(endpoint.name, projection.repairs)])
-            body = encode({**wire.render_request(projection.request), **endpoint.extra_body})
+            body = encode(endpoint.fit(wire.render_request(projection.request)))
             http = HttpRequest("POST", endpoint.url, tuple(headers.items()), body)
         await self._sink([notices.Asking(endpoint.name, len(self.attempts) + 1)])
         facts = RequestFacts(len(body) // CHARACTERS_A_TOKEN, endpoint.reasoning, target_of(endpoint.url).host)

@@ -241,7 +241,7 @@ def test_an_endpoint_of_ones_own_may_be_taken_up_again_too(desk):
     plan, pool = plan_for(loaded), open_pool(loaded)
     (ready,) = made_ready(loaded, plan, pool, plan.chain, 0)
     assert ready.endpoint.reattaches
-    assert ready.endpoint.extra_body == {"background": True, "store": True}
+    assert ready.endpoint.fit({}) == {"background": True, "store": True}
 
 
 def test_a_version_of_the_wire_can_be_chosen(desk):

@@ -12,10 +12,13 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from headway.agent.tools.shell_words import Break, Unclosed, Word, scan
+from headway.agent.tools.shell_words import Break, Token, Unclosed, Word, scan
+from headway.wire.json_text import excerpt
 
 Words: TypeAlias = tuple[str, ...]
-_LISTS = re.compile(r"[;\n]+|&&|\|\||\|")
+LONGEST = 20_000
+"""Characters. What is longer holds a whole file or is meant to tire its reader."""
+_LISTS = re.compile(r"(?:[;\n|]|&&)+")
 _ASSIGNMENT = re.compile(r"\w+\+?=")
 _COMPUTED = re.compile(r"[$`]|\{[^}]*,")
 """Marks of a word that the shell computes: variables, commands, lists in braces."""
@@ -51,6 +54,8 @@ class Command(Struct, frozen=True):
 
 def read_command(line: str, depth: int = 0) -> Command:
     """Read a command line; never raises."""
+    if len(line) > LONGEST:
+        return Command((), is_plain=False, hidden="it is too long to be read")
     tokens = list(scan(line))
     parts = list(_split(tokens))
     inner = [] if depth >= _DEEPEST else [read_command(script, depth + 1) for script in _scripts(parts)]
@@ -60,7 +65,7 @@ def read_command(line: str, depth: int = 0) -> Command:
     return Command(texts + tuple(part for one in inner for part in one.parts), is_plain, hidden)
 
 
-def _split(tokens: Sequence[Word | Break | Unclosed]) -> Iterator[list[Word]]:
+def _split(tokens: Sequence[Token]) -> Iterator[list[Word]]:
     """Cut at every break; what follows a redirection is looked at like a command as well."""
     words: list[Word] = []
     for token in tokens:
@@ -73,7 +78,7 @@ def _split(tokens: Sequence[Word | Break | Unclosed]) -> Iterator[list[Word]]:
         yield words
 
 
-def _is_plain(token: Word | Break | Unclosed) -> bool:
+def _is_plain(token: Token) -> bool:
     if isinstance(token, Word):
         return not any(one in token.bare for one in "$`{}")
     return isinstance(token, Break) and _LISTS.fullmatch(token.text) is not None
@@ -90,7 +95,7 @@ def _scripts(parts: Sequence[list[Word]]) -> Iterator[str]:
             yield from (word.text for word in part if any(one in word.text for one in " \t\n;|&()<>$`"))
 
 
-def _hidden(tokens: Sequence[Word | Break | Unclosed], parts: Sequence[list[Word]]) -> Iterator[str]:
+def _hidden(tokens: Sequence[Token], parts: Sequence[list[Word]]) -> Iterator[str]:
     for token in tokens:
         if isinstance(token, Unclosed):
             yield "its quotes are not closed"
@@ -99,12 +104,16 @@ def _hidden(tokens: Sequence[Word | Break | Unclosed], parts: Sequence[list[Word
     for part in parts:
         command = next((word for word in part if not _ASSIGNMENT.match(word.bare)), part[0])
         if _CHOSEN.search(command.bare):
-            yield f"what `{command.text}` runs is known only to the shell"
+            yield f"what `{_shown(command)}` runs is known only to the shell"
         for word in part:
             if _COMPUTED.search(word.bare):
-                yield f"what `{word.text}` stands for is known only to the shell"
+                yield f"what `{_shown(word)}` stands for is known only to the shell"
             if _base(word.text) in _SHELLS or _LANGUAGES.match(_base(word.text)):
-                yield f"`{word.text}` can run anything"
+                yield f"`{_shown(word)}` can run anything"
+
+
+def _shown(word: Word) -> str:
+    return excerpt(word.text, 60)
 
 
 def _mentions(part: Words, prefix: Words) -> bool:

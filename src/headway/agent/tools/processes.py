@@ -102,7 +102,7 @@ async def _lingers(group: int) -> bool:
 
 
 def _is_alive(group: int) -> bool:
-    """Say whether any process of a group is more than a name that nobody has collected; True where it cannot be told."""
+    """Say whether a process of a group is more than a name that nobody has collected; True where it cannot be told."""
     processes = list(Path("/proc").glob("[0-9]*/stat"))
     for process in processes:
         with suppress(OSError):

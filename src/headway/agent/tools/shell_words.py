@@ -1,7 +1,7 @@
 """The words of a shell command, without their quotes, and which of their letters the shell would still read. Linear.
 
-Comments are left out, lines that go on are joined. What a shell reads by other rules (`$'…'`, `$(…)`, here-documents) is
-not followed; each of them leaves a `$`, a backtick or a `<<` behind, by which a reader knows not to trust the rest.
+Comments are left out, lines that go on are joined. What a shell reads by other rules (`$'…'`, `$(…)`, here-documents)
+is not followed; each of them leaves a `$`, a backtick or a `<<` behind, by which a reader knows not to trust the rest.
 """
 
 import re
@@ -46,42 +46,39 @@ Token: TypeAlias = Word | Break | Unclosed
 
 def scan(line: str) -> Iterator[Token]:
     """Read a command line."""
-    text: list[str] = []
-    bare: list[str] = []
-    in_word = False
+    word: list[tuple[str, str]] = []
     at = 0
     while at < len(line):
         piece = _PIECE.match(line, at)
-        if piece is not None and piece["comment"] is not None and in_word:  # a `#` inside a word is a letter
-            text.append("#")
-            bare.append("#")
+        kind = piece.lastgroup if piece is not None else None
+        if kind == "comment" and word:  # a `#` inside a word is a letter
+            word.append(("#", "#"))
             at += 1
             continue
-        if in_word and (piece is None or piece.lastgroup in {"blank", "end"}):
-            yield Word("".join(text), "".join(bare))
-            text, bare, in_word = [], [], False
+        if word and kind in {"blank", "end", None}:
+            yield _joined(word)
+            word = []
         if piece is None:
             yield Unclosed()
             return
         at = piece.end()
-        if piece["end"] is not None:
+        if kind == "end":
             yield Break(piece["end"])
-        elif piece.lastgroup not in {"blank", "comment"}:
-            in_word = in_word or piece["escaped"] != "\n"
-            said, read = _said(piece)
-            text.append(said)
-            bare.append(read)
-    if in_word:
-        yield Word("".join(text), "".join(bare))
+        elif kind not in {"blank", "comment"} and piece["escaped"] != "\n":
+            word.append(_said(piece))
+    if word:
+        yield _joined(word)
+
+
+def _joined(pieces: list[tuple[str, str]]) -> Word:
+    return Word("".join(text for text, _ in pieces), "".join(bare for _, bare in pieces))
 
 
 def _said(piece: re.Match[str]) -> tuple[str, str]:
     """Return the letters of a piece of a word, and those that the shell still reads."""
-    if piece["plain"] is not None:
+    if piece.lastgroup == "plain":
         return piece["plain"], piece["plain"]
-    if piece["single"] is not None:
-        return piece["single"], ""
-    if piece["double"] is not None:
+    if piece.lastgroup == "double":
         said = _ESCAPED.sub(lambda found: "" if found[1] == "\n" else found[1], piece["double"])
         return said, "".join(found[1] or "" for found in _ACTIVE.finditer(piece["double"]))
-    return ("" if piece["escaped"] == "\n" else piece["escaped"]), ""
+    return piece["single"] if piece.lastgroup == "single" else piece["escaped"], ""
