@@ -112,7 +112,7 @@ responses_items = st.one_of(
         {
             "type": st.sampled_from(["function_call_output", "custom_tool_call_output"]),
             "call_id": ids,
-            "output": words | listed(responses_parts),
+            "output": words | st.lists(responses_parts, min_size=1, max_size=3),
         }
     ),
     st.fixed_dictionaries(

@@ -7,7 +7,7 @@ be read is asked about.
 """
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from enum import Enum
 from fnmatch import fnmatchcase
 from typing import TypeAlias
@@ -83,6 +83,11 @@ def rule(text: str) -> Rule:
     if read is None or (read[2] is not None and not read[2].split()):
         raise InvalidInput(f"the rule {text!r}", "it cannot be read", "Write `tool` or `tool(command prefix)`.")
     return Rule(read[1], tuple((read[2] or "").split()))
+
+
+def rules_of(allow: Iterable[str] = (), deny: Iterable[str] = (), ask: Iterable[str] = ()) -> Rules:
+    """Read rules as settings have them."""
+    return Rules(tuple(map(rule, allow)), tuple(map(rule, deny)), tuple(map(rule, ask)))
 
 
 def judge(mode: Mode, kind: Kind, rules: Rules, call: ToolCall) -> Judgement:

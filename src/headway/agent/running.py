@@ -124,7 +124,7 @@ class _Executor:
             return ready
         async with self._room:
             context = replace(self._context, call_id=ready.call.id)
-            outcome = await _outcome(ready.tool.run(ready.arguments, context))
+            outcome = await _outcome(ready.tool.run(ready.arguments, context), context.limits.call_seconds)
         if isinstance(outcome, BaseException):
             result = _failed(ready.call, _words(ready.tool, outcome))
         else:
@@ -141,16 +141,20 @@ class _Executor:
         return f"There is no tool `{excerpt(name, 80)}`. There is {', '.join(f'`{one}`' for one in near)}."
 
 
-async def _outcome(running: Awaitable[Content]) -> Content | BaseException:
-    """Return what a tool returns or raises. A cancelled one gets a moment to end what it has started."""
+async def _outcome(running: Awaitable[Content], seconds: float) -> Content | BaseException:
+    """Return what a tool returns or raises. A cancelled or overdue one gets a moment to end what it has started."""
     task = asyncio.ensure_future(running)
     task.add_done_callback(lambda done: done.cancelled() or done.exception())
     try:
-        await asyncio.wait({task})
+        await asyncio.wait({task}, timeout=seconds)
     except asyncio.CancelledError:
         task.cancel()
         await asyncio.wait({task}, timeout=LEAVE_SECONDS)
         raise
+    if not task.done():
+        task.cancel()
+        await asyncio.wait({task}, timeout=LEAVE_SECONDS)
+        return TimeoutError(f"it was stopped after {seconds:g} s, and what it has done until then is not known")
     if task.cancelled():
         return asyncio.CancelledError("it cancelled itself")
     return task.exception() or task.result()

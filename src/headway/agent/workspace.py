@@ -114,6 +114,7 @@ class Workspace:
         if root is None:
             raise OutsideWorkspace(asked, str(self.root), leads_to=str(real))
         if create_parents:
+            refuse_git_internals(real.relative_to(root).parts)
             real.parent.mkdir(parents=True, exist_ok=True)
         return Spot(None, str(real), root, real.relative_to(root).parts)
 

@@ -16,7 +16,9 @@ def without_blanks(message: Message, dialect: Dialect) -> list[Part]:
 
     Beside calls, one blank string can be a wire's way to say nothing; as a part of a list it is refused like any other.
     """
-    words = sum(isinstance(part, Text | Refusal) for part in message.parts)
+    words = sum(
+        isinstance(part, Text) or (isinstance(part, Refusal) and part.raw is not None) for part in message.parts
+    )
     silent = dialect.blank_beside_calls and bool(message.calls) and words == 1
     kept: list[Part] = []
     for part in message.parts:

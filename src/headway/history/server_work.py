@@ -23,30 +23,33 @@ class _Work(NamedTuple):
     provider_goes_on: bool
 
 
-def unpaired_work(messages: Sequence[Message]) -> list[tuple[int, Opaque]]:
-    """Return the parts that lack their other half or repeat an id, each with the index of its message."""
+class Unpaired(NamedTuple):
+    """A part that lacks its other half: its message, its place in it, and the part."""
+
+    message: int
+    at: int
+    part: Opaque
+
+
+def unpaired_work(messages: Sequence[Message]) -> list[Unpaired]:
+    """Return the parts that lack their other half or repeat an id, in order."""
     seen: set[str] = set()
-    open_work: dict[str, tuple[int, Opaque, bool]] = {}
-    unpaired: list[tuple[int, Opaque]] = []
+    waiting: dict[str, tuple[Unpaired, bool]] = {}
+    unpaired: list[Unpaired] = []
     for index, message in enumerate(messages):
-        for part in message.parts:
-            work = _work(part) if isinstance(part, Opaque) else None
-            if work is None or not isinstance(part, Opaque):
+        for at, part in enumerate(message.parts):
+            if not isinstance(part, Opaque) or (work := _work(part)) is None:
                 continue
-            if work.side is _Side.CLOSES:
-                if open_work.pop(work.id, None) is None:
-                    unpaired.append((index, part))
-                continue
-            if work.id in seen:
-                unpaired.append((index, part))
-                continue
-            seen.add(work.id)
-            open_work[work.id] = (index, part, work.provider_goes_on)
-    if open_work:
-        going_on = _newest_turn(messages)
-        left = open_work.values()
-        unpaired += [(index, part) for index, part, goes_on in left if not (goes_on and index in going_on)]
-    return sorted(unpaired, key=lambda found: found[0])
+            found = Unpaired(index, at, part)
+            if work.side is _Side.OPENS and work.id not in seen:
+                seen.add(work.id)
+                waiting[work.id] = found, work.provider_goes_on
+            elif work.side is _Side.OPENS or waiting.pop(work.id, None) is None:
+                unpaired.append(found)
+    if waiting:
+        newest = _newest_turn(messages)
+        unpaired += [found for found, goes_on in waiting.values() if not (goes_on and found.message in newest)]
+    return sorted(unpaired, key=lambda found: (found.message, found.at))
 
 
 def _work(part: Opaque) -> _Work | None:

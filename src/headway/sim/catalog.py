@@ -84,7 +84,7 @@ def _row(name: str, kind: type[Fault]) -> FaultRow:
         for field in msgspec.structs.fields(kind)
         if field.name not in SCOPE and (field.name != "at" or field.default != "start")
     ]
-    about = " ".join((kind.__doc__ or "").split("\n\n")[0].split())
+    about = " ".join((kind.__doc__ or "").split())
     return FaultRow(name, about, tuple(own), tuple(sorted(kind.wires)))
 
 

@@ -44,7 +44,7 @@ class Fault(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     chance: float = 1.0
     """Strike with this probability; the seed decides."""
     over: int = 0
-    """Strike only replies with a call of more than so many characters of arguments."""
+    """Strike only replies with a call (of the `tool`, if one is named) of more than so many characters."""
     matching: str = ""
     """Strike only if this regular expression is found in what comes in or goes out."""
     tool: str = ""
@@ -86,10 +86,9 @@ class Fault(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             return False
         if not (_fits(self.key, scene.key) and _fits(self.model, scene.request.model)):
             return False
-        calls = _calls(scene.play)
-        if self.tool and self.tool not in (name for name, _ in calls):
-            return False
-        if self.over and all(size <= self.over for _, size in calls):
+        if (self.tool or self.over) and not any(
+            size > self.over and self.tool in ("", name) for name, size in _calls(scene.play)
+        ):
             return False
         return not self.matching or bool(re.search(self.matching, f"{words(scene.play)}\n{scene.input}"))
 

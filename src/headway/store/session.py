@@ -120,7 +120,7 @@ class Session:
 
     def _wrote_at_once(self) -> bool:
         # A commit on its way may find nothing left to write, and must not return before its records are secured.
-        if not self._writing.acquire(blocking=False):
+        if self._commits or not self._writing.acquire(blocking=False):
             return False
         try:
             done = self._journal.try_append(self._unwritten)

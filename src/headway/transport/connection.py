@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _RESET_ON_CLOSE = struct.pack("hh" if sys.platform == "win32" else "ii", 1, 0)
+_LARGEST_OPTION = 2**31 - 1
 KEEPALIVE_IDLE_SECONDS = 15
 KEEPALIVE_INTERVAL_SECONDS = 15
 KEEPALIVE_PROBES = 4
@@ -173,7 +174,7 @@ def tuned(sock: socket.socket, unanswered_seconds: float) -> socket.socket:
         (socket.IPPROTO_TCP, "TCP_KEEPALIVE", KEEPALIVE_IDLE_SECONDS),  # its name on macOS
         (socket.IPPROTO_TCP, "TCP_KEEPINTVL", KEEPALIVE_INTERVAL_SECONDS),
         (socket.IPPROTO_TCP, "TCP_KEEPCNT", KEEPALIVE_PROBES),
-        (socket.IPPROTO_TCP, "TCP_USER_TIMEOUT", int(unanswered_seconds * 1000)),
+        (socket.IPPROTO_TCP, "TCP_USER_TIMEOUT", min(int(unanswered_seconds * 1000), _LARGEST_OPTION)),
     ]
     for level, name, value in options:
         option = getattr(socket, name, None)

@@ -154,7 +154,9 @@ class Stream:
 
     def _break_off(self, why: TransportFailed | Stall) -> None:
         """End the exchange for a reason of our own: the task that owns it gets that reason, not a cancellation."""
-        self._why = self._why or why
+        if self._why is not None:
+            return  # it is already on its way out
+        self._why = why
         if self._connection is not None:
             self._connection.abort(self._failure(self._connection.phase, self._route.host))
         elif self._connecting is not None:

@@ -69,6 +69,7 @@ class Response:
         self._connection.phase = Phase.FIRST_BYTE
         while self._reader.state is Reading.HEAD:
             await self._more()
+            self.watchdog.saw_bytes()
         if not self._reader.status:
             raise self._failure(Cause.PROTOCOL, self._reader.why)
         self._connection.phase = Phase.BODY

@@ -98,14 +98,22 @@ def test_an_allow_rule_speaks_for_nothing_more(command):
     assert isinstance(judged(command, allow=["shell(git status)"]), Ask)
 
 
-WRAPPERS = ["{}", "sudo {}", "env A=1 {}", "A=1 B=2 {}", "nohup nice -n 5 {} &", "time {}", "xargs {}", "command {}",
-            "find . -exec {} ;", "true && {}", "true; {}", "true\n{}", "false || {} || true", "true | {}", "({})", "{{ {}; }}",
-            "if true; then {}; fi", "for x in a; do {}; done", "f() {{ {}; }}; f", "echo $({})", "echo `{}`", 'echo "$({})"',
-            "cat <({})", "bash -c '{}'", 'sh -c "{}"', "eval '{}'", "echo x > y; {}", "! {}", "# '\n{}\n# '", "cat <<E\n{}\nE",
-            "bash <<< '{}'", "echo '{}' | sh", "\t{}", "busybox {}", "{} # comment", "trap '{}' EXIT", "watch '{}'", "env -S '{}'",
-            'bash -c "sh -c \\"{}\\""']  # fmt: skip
-NAMES = ["rm", "/bin/rm", "/usr/bin/../bin/rm", "./rm", "\\rm", "r\\m", "r''m", 'r""m', "'rm'", '"rm"', "r\\\nm", "$'rm'", "$'\\x72m'",
-         "r$1m", "r${x}m", "r$@m", "$(echo rm)", "`echo rm`", "/bin/r?", "/bin/[r]m", "/bin/{rm,x}", "{rm,-f}", "RM", "$X", "${X:-rm}"]  # fmt: skip
+WRAPPERS = """
+{} | sudo {} | env A=1 {} | A=1 B=2 {} | nohup nice -n 5 {} & | time {} | xargs {} | command {} | find . -exec {} ;
+true && {} | true; {} | true\\n{} | false || {} || true | true |{} | ({}) | {{ {}; }} | ! {} | \\t{} | {} # comment
+if true; then {}; fi | for x in a; do {}; done | f() {{ {}; }}; f | echo x > y; {} | # '\\n{}\\n# '
+echo $({}) | echo `{}` | echo "$({})" | cat <({}) | cat <<E\\n{}\\nE | bash <<< '{}' | echo '{}' |sh
+bash -c '{}' | sh -c "{}" | eval '{}' | trap '{}' EXIT | watch '{}' | env -S '{}'
+bash -c "sh -c \\"{}\\"" | busybox {}
+"""
+WRAPPERS = [
+    one.replace("\\n", "\n").replace("\\t", "\t") for line in WRAPPERS.split("\n") for one in line.split(" | ") if one
+]
+NAMES = r"""
+rm /bin/rm /usr/bin/../bin/rm ./rm \rm r\m r''m r""m 'rm' "rm" RM $'rm' $'\x72m' r$1m r${x}m r$@m $X ${X:-rm}
+$(echo_rm) `echo_rm` /bin/r? /bin/[r]m /bin/{rm,x} {rm,-f}
+"""
+NAMES = [*(name.replace("_", " ") for name in NAMES.split()), "r\\\nm"]
 
 
 @given(st.sampled_from(WRAPPERS), st.sampled_from(NAMES), st.sampled_from(["x", "-rf x", "--", ""]))
@@ -213,7 +221,7 @@ def test_every_text_can_be_read_as_a_command(line):
     assert not (command.is_plain and command.hidden)
 
 
-@pytest.mark.parametrize("piece", ["x", "'", "git ", "\\a", "sh -c '", "a;", "$(", "a$", '"', "#", "\n"])
+@pytest.mark.parametrize("piece", ["x", "'", "git ", "\\a", "sh -c '", "a;", "$(", "a$", '"', "#", "\n", "a'b'#"])
 def test_no_command_takes_long_to_read(piece):
     began = time.monotonic()
     for first in ("", '"', "sh "):

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import time
+from pathlib import Path
 
 import pytest
 
@@ -53,6 +54,7 @@ def test_patterns_choose_by_name_or_by_path(hand, project):
     assert hand.does("list_files", pattern="*.{py,tsx}") == "src/app.py\nsrc/web/page.tsx"
     assert hand.does("list_files", pattern="src/*.py") == "src/app.py"
     assert hand.does("list_files", path="src/web", pattern="**/page.*") == "src/web/page.tsx"
+    assert hand.does("list_files", path="src", pattern="web/*.tsx") == "src/web/page.tsx"
     assert hand.does("list_files", pattern="*.rs") == "[no file fits]"
     assert hand.does("list_files", path="src/web", pattern="generated") == "[no file fits]"
 
@@ -74,6 +76,7 @@ def test_a_directory_of_any_size_is_listed_within_bounds(hand, root, monkeypatch
     monkeypatch.setattr(walking, "MOST_ENTRIES", 20)
     assert "more than can be looked through" in hand.does("list_files", pattern="nothing")
     assert "more files than can be looked through" in hand.does("search", pattern="nothing")
+    assert "no line" not in hand.does("search", pattern="nothing")
 
 
 def test_an_empty_directory_says_so(hand, root):
@@ -113,6 +116,12 @@ def test_a_pattern_that_would_run_for_ever_is_stopped(hand, root):
     assert "stopped after 0.5 s" in answer
 
 
+def test_a_search_that_breaks_off_does_not_claim_that_nothing_matches(hand, root, monkeypatch):
+    (root / "worker.py").write_text("import os; os.kill(os.getpid(), 9)")
+    monkeypatch.setattr(searching.search_worker, "__file__", str(root / "worker.py"))
+    assert hand.does("search", pattern="x").startswith("[the search broke off")
+
+
 def test_a_cancelled_search_leaves_no_process(hand, root):
     (root / "b.txt").write_text("a" * 60 + "!\n")
 
@@ -127,8 +136,7 @@ def test_a_cancelled_search_leaves_no_process(hand, root):
 
     assert asyncio.run(scenario()) < 0.5
     mine = f"/proc/{os.getpid()}/task/{os.getpid()}/children"
-    with open(mine) as children:
-        assert children.read().split() == []
+    assert Path(mine).read_text().split() == []
 
 
 def test_search_is_bounded_in_lines_and_in_their_length(hand, root):

@@ -29,10 +29,13 @@ class Journal:
 
     def __init__(self):
         self.lines = []
+        self.begun = asyncio.Event()
 
     async def on_intent(self, call):
         await asyncio.sleep(0)
         self.lines.append(f"intent {call.id}")
+        if call.name == "shell":
+            self.begun.set()
 
     async def on_result(self, call, result):
         self.lines.append(f"result {call.id}")
@@ -205,8 +208,8 @@ def test_a_cancelled_call_has_an_intent_and_no_result(context, root):
 
     async def scenario():
         task = asyncio.create_task(run_calls(calls, BUILTIN, context, journal.on_intent, journal.on_result))
-        while "intent 2" not in journal.lines:
-            await asyncio.sleep(0.01)
+        await journal.begun.wait()
+        await asyncio.sleep(0.05)
         began = time.monotonic()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -220,7 +223,7 @@ def test_a_cancelled_call_has_an_intent_and_no_result(context, root):
 
 def test_a_tool_that_will_not_be_cancelled_is_left_behind(context):
     async def stubborn(arguments, context):
-        until = time.monotonic() + 2
+        until = time.monotonic() + 1
         while time.monotonic() < until:
             try:
                 await asyncio.sleep(0.1)
@@ -229,7 +232,7 @@ def test_a_tool_that_will_not_be_cancelled_is_left_behind(context):
         return "too late"
 
     def deaf(arguments):
-        time.sleep(2)
+        time.sleep(1)
 
     async def threaded(arguments, context):
         from headway.agent.tools.threads import in_thread
@@ -257,6 +260,16 @@ def test_a_tool_that_will_not_be_cancelled_is_left_behind(context):
         loop.run_until_complete(asyncio.gather(*asyncio.all_tasks(loop)))
     finally:
         loop.close()
+
+
+def test_a_tool_that_never_comes_back_is_stopped(root):
+    async def endless(arguments, context):
+        await asyncio.Event().wait()
+
+    context = ToolContext(Workspace(root), limits=ToolLimits(call_seconds=0.05))
+    result = run_one(Tool(ToolSpec("endless", "", {}), Kind.READS, endless), context)
+    assert result.is_error
+    assert "took too long: it was stopped after 0.05 s" in result.text
 
 
 def test_no_result_is_longer_than_the_limit_whatever_its_tool_does(root):

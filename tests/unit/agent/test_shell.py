@@ -14,6 +14,10 @@ from headway.agent.tools.tool import ToolContext
 from headway.transport.clock import run_virtual
 
 
+def names_in(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
 def is_running(pid: int) -> bool:
     """Say whether a process is there and more than a name that waits to be collected."""
     try:
@@ -105,8 +109,7 @@ def test_a_process_that_left_the_group_holds_nobody_up(hand, root):
 def test_cancelled_a_command_is_gone_within_half_a_second(hand, root, command):
     async def scenario():
         task = asyncio.create_task(hand.call("shell", command=f"echo $$ >pids; {command}"))
-        while not (root / "pids").exists():
-            await asyncio.sleep(0.01)
+        await asyncio.to_thread(pids_in, root / "pids", 1)
         await asyncio.sleep(0.05)
         began = time.monotonic()
         task.cancel()
@@ -121,8 +124,7 @@ def test_cancelled_a_command_is_gone_within_half_a_second(hand, root, command):
 def test_cancelled_twice_it_is_gone_at_once(hand, root):
     async def scenario():
         task = asyncio.create_task(hand.call("shell", command="trap '' TERM; echo $$ >pids; while :; do :; done"))
-        while not (root / "pids").exists():
-            await asyncio.sleep(0.01)
+        await asyncio.to_thread(pids_in, root / "pids", 1)
         task.cancel()
         await asyncio.sleep(0.02)
         task.cancel()
@@ -173,11 +175,11 @@ def test_what_no_command_can_be_is_refused_in_words(hand, root):
 
 
 def test_no_pipe_is_left_open(hand):
-    before = len(os.listdir("/proc/self/fd"))
+    before = len(names_in(Path("/proc/self/fd")))
     hand.does("shell", command="true")
     hand.fails("shell", command="x" * 3_000_000)
     hand.fails("shell", command="sleep 5", timeout_seconds=0.1)
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert len(names_in(Path("/proc/self/fd"))) == before
 
 
 def test_in_virtual_time_a_command_takes_its_real_time(hand):

@@ -3,15 +3,21 @@
 import os
 import socket
 import threading
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.agent import workspace as rooms
+from headway.agent.tools import files
 from headway.agent.tools.refusals import OutsideWorkspace, PathRefused, ToolError
 from headway.agent.workspace import MOST_LINKS, Workspace
 from headway.failure import InvalidInput
+
+
+def names_in(folder):
+    return sorted(path.name for path in folder.iterdir())
 
 
 def tries(hand, path):
@@ -124,6 +130,31 @@ def test_a_link_that_appears_between_check_and_use_is_not_followed(root, outside
     assert is_untouched(outside)
 
 
+def test_a_file_that_becomes_a_link_is_neither_read_nor_written_through(root, outside, monkeypatch):
+    """The same race at the last part of the path: the file is a link right after it was looked at."""
+    seen = files.look
+
+    def swap(spot):
+        mark = seen(spot)
+        (root / "file").unlink()
+        (root / "file").symlink_to(outside / "secret.txt")
+        return mark
+
+    for act in (files.read, lambda spot: files.replace(spot, b"broken in", seen(spot))):
+        (root / "file").unlink(missing_ok=True)
+        (root / "file").write_text("inside")
+        with Workspace(root).spot("file") as spot:
+            monkeypatch.setattr(files, "look", swap)
+            if act is files.read:
+                with pytest.raises(OSError, match="symbolic links"):
+                    act(spot)
+            else:
+                act(spot)
+                assert (root / "file").read_text() == "broken in"
+            monkeypatch.setattr(files, "look", seen)
+    assert is_untouched(outside)
+
+
 def test_a_racing_link_never_leaks_or_breaks_a_file_outside(hand, root, outside):
     """Somebody turns a link in and out as fast as they can while files are read and written through it."""
     (root / "real").mkdir()
@@ -175,9 +206,7 @@ def test_special_files_are_refused_at_once(hand, root):
             assert kind in hand.fails(tool, path=name, **arguments)
         assert kind in hand.does("search", path=name, pattern="x")
     with Workspace("/").spot("dev/zero") as spot, pytest.raises(PathRefused, match="a device"):
-        from headway.agent.tools.files import read
-
-        read(spot)
+        files.read(spot)
 
 
 @pytest.mark.parametrize(
@@ -211,7 +240,7 @@ def test_paths_that_nobody_should_use_are_refused_in_words(hand, root, path, tol
 def test_unusual_names_that_are_no_trick_work(hand, root, name):
     hand.does("write_file", path=name, content="x")
     assert hand.does("read_file", path=name).endswith("x")
-    assert os.listdir(root) == [name]
+    assert names_in(root) == [name]
 
 
 @pytest.mark.parametrize(
@@ -222,7 +251,7 @@ def test_git_s_own_files_are_not_written_in_any_spelling(hand, root, spelled):
     (root / ".git" / "config").write_text("[core]\n")
     assert "git's own files" in hand.fails("write_file", path=f"{spelled}/hooks/pre-commit", content="evil")
     assert "git's own files" in hand.fails("write_file", path=f"sub/{spelled}", content="evil")
-    assert os.listdir(root / ".git") == ["config"]
+    assert names_in(root / ".git") == ["config"]
 
 
 def test_git_s_own_files_are_not_written_through_a_link(hand, root):
@@ -231,7 +260,7 @@ def test_git_s_own_files_are_not_written_through_a_link(hand, root):
     (root / "g").symlink_to(".git")
     assert "git's own files" in hand.fails("edit_file", path="g/config", old="core", new="evil")
     assert "git's own files" in hand.fails("write_file", path="g/hooks/x", content="evil")
-    assert os.listdir(root / ".git") == ["config"]
+    assert names_in(root / ".git") == ["config"]
     hand.does("write_file", path=".gitignore", content="*.o\n")
 
 
@@ -249,11 +278,11 @@ def test_a_folder_that_was_allowed_is_open_and_its_neighbours_are_not(root, outs
 def test_no_directory_is_left_open(hand, root, outside):
     (root / "a" / "b").mkdir(parents=True)
     (root / "a" / "link").symlink_to(outside)
-    before = os.listdir("/proc/self/fd")
+    before = names_in(Path("/proc/self/fd"))
     for path in ("a/b/x", "a/link/x", "a/b/../b/x", "a/x/y", "nothing/x"):
         hand.result("read_file", path=path)
         hand.result("list_files", path=path)
-    assert len(os.listdir("/proc/self/fd")) == len(before)
+    assert len(names_in(Path("/proc/self/fd"))) == len(before)
 
 
 def test_a_workspace_that_is_no_directory_is_refused(root):
@@ -269,7 +298,7 @@ def test_without_open_directories_the_resolved_path_is_checked(hand, root, outsi
     assert hand.does("read_file", path="a/b/x.txt").endswith("two\nthree")
     assert "a/b/x.txt" in hand.does("list_files")
     assert hand.does("search", pattern="th.ee") == "a/b/x.txt:2: three"
-    assert os.listdir(root / "a" / "b") == ["x.txt"]
+    assert names_in(root / "a" / "b") == ["x.txt"]
     (root / "door").symlink_to(outside)
     for path in ("../outside/secret.txt", str(outside / "secret.txt"), "door/secret.txt"):
         assert all("outside the workspace" in told for told in tries(hand, path))

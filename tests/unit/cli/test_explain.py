@@ -178,8 +178,8 @@ def test_several_failures_for_a_person_are_told_apart():
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [
-        (["--header", "nonsense"], 1, "not of the form"),
-        (["--body", "@/does/not/exist"], 1, "No such file"),
+        (["--header", "nonsense"], 2, "not of the form"),
+        (["--body", "@/does/not/exist"], 2, "No such file"),
         (["--status", "many"], 2, "not a valid integer"),
         (["--where", "nowhere"], 2, "nowhere"),
     ],

@@ -4,7 +4,7 @@ import asyncio
 import json
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from headway.events import Event
 from headway.received import Received
@@ -68,7 +68,7 @@ class Client:
         self.port = port
         self.patience = patience
 
-    async def __aenter__(self) -> "Client":
+    async def __aenter__(self) -> Self:
         loop = asyncio.get_running_loop()
         self.transport, self.bytes = await loop.create_connection(_Bytes, "127.0.0.1", self.port)
         return self

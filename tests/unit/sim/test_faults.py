@@ -122,7 +122,7 @@ def test_a_stall_after_the_name_of_a_call_leaves_no_arguments(wire: str) -> None
 
 @each_wire
 @pytest.mark.parametrize("stream", [True, False])
-def test_no_headers_means_no_byte_at_all(wire: str, stream: bool) -> None:
+def test_no_headers_means_no_byte_at_all(wire: str, stream) -> None:
     answer, exchange = meet("no_headers", wire=wire, stream=stream)
     assert (answer.ended, answer.status, answer.body, exchange.generated) == ("silence", 0, b"", 0)
 
@@ -229,7 +229,7 @@ def test_a_connection_may_end_before_the_headers(wire: str, line: str) -> None:
 
 @each_wire
 @pytest.mark.parametrize("stream", [True, False])
-def test_cut_utf8_ends_inside_a_character(wire: str, stream: bool) -> None:
+def test_cut_utf8_ends_inside_a_character(wire: str, stream) -> None:
     answer, _ = meet("cut_utf8", wire=wire, stream=stream)
     assert answer.ended == "complete"
     with pytest.raises(UnicodeDecodeError, match="unexpected end of data"):
@@ -324,7 +324,7 @@ def test_no_usage_leaves_the_usage_out(wire: str) -> None:
 
 @each_wire
 @pytest.mark.parametrize("stream", [True, False])
-def test_output_limit_stops_inside_of_arguments_and_says_so(wire: str, stream: bool) -> None:
+def test_output_limit_stops_inside_of_arguments_and_says_so(wire: str, stream) -> None:
     answer, exchange = meet("output_limit characters=800", wire=wire, stream=stream)
     received = answer.received(wire) if stream else assemble(WIRES[wire].parse_reply(answer.json()), wire)
     assert received.end.stop is Stop.LENGTH
@@ -372,7 +372,7 @@ def test_the_output_limit_of_the_request_counts_too(wire: str) -> None:
     ],
 )
 def test_a_content_filter_shows_in_all_its_forms(wire: str, shows: str, check: object) -> None:
-    answer, exchange = meet(f"content_filter pattern=«one» shows={shows}", wire=wire)
+    answer, _ = meet(f"content_filter pattern=«one» shows={shows}", wire=wire)
     received = answer.received(wire)
     assert check(answer, received.end, wire)  # type: ignore[operator]
     if shows != "http":
@@ -398,7 +398,7 @@ def test_a_refusal_is_marked_as_the_wire_marks_it(wire: str) -> None:
 
 @each_wire
 @pytest.mark.parametrize("stream", [True, False])
-def test_an_empty_reply_ends_well_and_says_nothing(wire: str, stream: bool) -> None:
+def test_an_empty_reply_ends_well_and_says_nothing(wire: str, stream) -> None:
     answer, _ = meet("empty_reply", wire=wire, stream=stream)
     received = answer.received(wire) if stream else assemble(WIRES[wire].parse_reply(answer.json()), wire)
     assert received.end.stop is Stop.END
@@ -506,7 +506,7 @@ def test_answers_with_a_status_are_sent_as_they_stand(like: str) -> None:
     ],
 )
 @pytest.mark.parametrize("stream", [True, False])
-def test_an_answer_instead_of_a_reply(wire: str, line: str, status: int, stream: bool) -> None:
+def test_an_answer_instead_of_a_reply(wire: str, line: str, status: int, stream) -> None:
     answer, exchange = meet(line, wire=wire, stream=stream)
     assert answer.status == (status or {"anthropic": 529}.get(wire, 503))
     assert (exchange.ending, exchange.generated) == (Ending.ANSWERED, 0)
@@ -541,6 +541,29 @@ def test_every_fault_passes_by_where_it_does_not_apply(row) -> None:
         answer, exchange = meet(row.name, wire=wire)
         assert exchange.faults == ()
         assert is_whole(answer.received(wire), wire)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(f"{row.name} at=9999999" for row in fault_table() if "at" in dict(row.parameters)),
+        *("missing_ids", "wrong_ids", "reused_indexes", "name_twice", "arguments_as_object"),
+        *("cut_utf8", "stream_error like=vllm wire=anthropic", "wrong_status like=rate_limit wire=anthropic"),
+    ],
+)
+def test_a_fault_that_finds_nothing_to_strike_lets_the_reply_pass(line: str) -> None:
+    script = Script(steps=(Final("Plain words, and no call."),))
+    wire = "anthropic" if "anthropic" in line else "chat"
+    answer, exchange = meet(line, wire=wire, script=script)
+    assert exchange.faults == ()
+    assert answer.received(wire).text == "Plain words, and no call."
+
+
+@pytest.mark.parametrize("ending", [["empty_reply", "early_finish"], ["rst", "missing_finish"], ["fin", "late_bytes"]])
+def test_what_is_gone_cannot_be_struck_again(ending: list[str]) -> None:
+    _, exchange = meet(*ending, wire="chat")
+    assert exchange.faults[0] == ending[0]
+    assert len(exchange.faults) == (2 if ending[1] == "late_bytes" else 1)
 
 
 @each_wire

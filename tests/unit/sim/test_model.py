@@ -10,7 +10,6 @@ import pytest
 from headway.dialect import DIALECTS
 from headway.history.project import project
 from headway.messages import CallFragment, Message, ModelRequest, Text, ToolCall, ToolResult, ToolSpec, assistant, user
-from headway.received import Received
 from headway.recovery import drafts, prompts
 from headway.recovery.joining import Joined, join_call
 from headway.recovery.ledger import Break
@@ -379,7 +378,7 @@ def test_a_draft_is_continued_through_cuts_on_every_wire(wire: str) -> None:
                 ask = [TASK]
                 if draft:
                     ask.append(user(prompts.continue_draft(draft, Break.NETWORK)))
-                received: Received = (await post(sim, wire, render(ask, wire))).received(wire)
+                received = (await post(sim, wire, render(ask, wire))).received(wire)
                 if received.calls:
                     assert draft is not None
                     joined = join_call(draft, received.calls[0])

@@ -125,6 +125,18 @@ async def test_closing_the_client_ends_every_stream_whatever_it_waits_for(tls):
         await left.none_within()
 
 
+@virtual_time
+async def test_a_stream_that_stalls_and_is_closed_at_the_same_moment_ends_once():
+    with full_backlog() as port:
+        async with client_of() as client:
+            left = Leftovers()
+            task = asyncio.create_task(read_on(client, post(f"http://127.0.0.1:{port}"), Limits(), asyncio.Event()))
+            for delay in (10, 10, 10 + 1e-7):
+                asyncio.get_running_loop().call_later(delay, client.close)
+            assert isinstance(await settled(task), TransportFailed)
+            await left.none_within()
+
+
 @both
 @real_time
 async def test_the_watchdog_closes_a_stalled_stream_on_time(tls):

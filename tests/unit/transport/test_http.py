@@ -279,6 +279,19 @@ async def test_pings_keep_a_stream_from_being_dead_but_not_from_being_stuck():
 
 
 @virtual_time
+async def test_a_head_that_comes_line_by_line_is_slow_and_not_dead():
+    async def dawdle(talk: Talk) -> None:
+        await talk.request()
+        for line in (b"HTTP/1.1 200 OK\r\n", b"x-a: 1\r\n", b"content-length: 5\r\n", b"\r\nhello"):
+            await asyncio.sleep(40)
+            await talk.send(line)
+
+    async with peer(dawdle) as one, client_of() as client, client.stream(get(one.url)) as response:
+        assert await response.read(100) == b"hello"
+        assert asyncio.get_running_loop().time() == pytest.approx(160)
+
+
+@virtual_time
 async def test_the_turns_deadline_ends_a_stream_that_goes_on_and_on():
     async def chatter(talk: Talk) -> None:
         await talk.request()

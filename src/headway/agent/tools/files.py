@@ -69,7 +69,7 @@ def read(spot: Spot, most_bytes: int = MOST_FILE_BYTES) -> tuple[bytes, Mark]:
     with _opened(spot.name, _READ, spot) as file:
         mark = _mark(os.fstat(file), spot)
         data = bytearray()
-        while len(data) <= most_bytes and (piece := os.read(file, _PIECE)):
+        while len(data) <= most_bytes and (piece := os.read(file, min(max(mark.size - len(data), 0) + 1, _PIECE))):
             data += piece
     if len(data) > most_bytes:
         raise ToolError(
@@ -103,8 +103,6 @@ def replace(spot: Spot, data: bytes, old: Mark | None) -> None:
 def refuse_to_edit(spot: Spot, old: Mark | None) -> None:
     """Refuse what no editing tool may change."""
     refuse_git_internals(spot.parts)
-    if not spot.parts:
-        raise ToolError("The path names the workspace itself, which is a directory, not a file.")
     if old is not None and not old.mode & 0o222:
         raise ToolError(f"`{spot.shown}` is read-only; ask the user before making it writable.")
 

@@ -34,7 +34,7 @@ def _list(context: ToolContext, path: str, pattern: str, *, ignored: bool) -> st
         for entry in walk(context.workspace, path, with_ignored=ignored):
             if isinstance(entry, Cut):
                 note = "[there is more than can be looked through: name a directory further down]"
-            elif glob is not None and (entry.is_directory or not glob.fits(entry.parts)):
+            elif glob is not None and (entry.is_directory or not entry.fits(glob)):
                 continue
             elif len(lines) == most:
                 note = f"[more than {most:,}: name a directory further down, or a narrower pattern]"

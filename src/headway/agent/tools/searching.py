@@ -5,7 +5,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -73,12 +72,16 @@ class _Hunt:
         """Search; blocks. What was found stays, however it ends."""
         limits = self._context.limits
         question |= {"most": limits.found + 1, "seconds": limits.search_seconds + 1}
-        with suppress(BrokenPipeError, EOFError), self._worker() as self._process:  # it breaks when it is stopped
-            try:
-                if not self._stopped:
-                    self._search(question)
-            finally:
-                self._process.kill()
+        try:
+            with self._worker() as self._process:
+                try:
+                    if not self._stopped:
+                        self._search(question)
+                finally:
+                    self._process.kill()
+        except (BrokenPipeError, EOFError):
+            if not self._stopped:
+                self.notes.append("the search broke off before its end; try again, or with a simpler pattern")
 
     def _search(self, question: dict[str, Any]) -> None:
         problem = self._ask(json.dumps(question).encode())
@@ -105,7 +108,7 @@ class _Hunt:
             notes.append(f"not searched: {self._skipped[0]}{more}")
         if len(self._found) > most:
             notes.append(f"more than {most:,} lines match: narrow the pattern, the path or the glob")
-        lines = self._found[:most] or ["[no line matches]"]
+        lines = self._found[:most] or ([] if self.notes else ["[no line matches]"])
         return "\n".join(lines + [f"[{note}]" for note in notes])
 
     def _worker(self) -> "subprocess.Popen[bytes]":
@@ -152,7 +155,7 @@ class _Hunt:
                     return
                 if isinstance(entry, Cut):
                     self.notes.append("there are more files than can be looked through: name a directory")
-                elif not (entry.is_directory or entry.is_link) and (self._glob is None or self._glob.fits(entry.parts)):
+                elif not (entry.is_directory or entry.is_link) and entry.fits(self._glob):
                     file = self._read(entry)
                     if file is not None and not is_binary(file.data):
                         yield file

@@ -20,6 +20,7 @@ _PIECE = re.compile(
       | \\(?P<escaped>.)""",
     re.VERBOSE | re.DOTALL,
 )
+_LETTERS = re.compile(r"[^\s'\"\\;|&()<>]++")
 _ESCAPED = re.compile(r"""\\([$`"\\\n])""")
 _ACTIVE = re.compile(r"\\.|([$`])", re.DOTALL)
 
@@ -52,8 +53,10 @@ def scan(line: str) -> Iterator[Token]:
         piece = _PIECE.match(line, at)
         kind = piece.lastgroup if piece is not None else None
         if kind == "comment" and word:  # a `#` inside a word is a letter
-            word.append(("#", "#"))
-            at += 1
+            letters = _LETTERS.match(line, at)
+            assert letters is not None
+            word.append((letters[0], letters[0]))
+            at = letters.end()
             continue
         if word and kind in {"blank", "end", None}:
             yield _joined(word)

@@ -32,6 +32,8 @@ class ToolLimits(Struct, frozen=True):
     """When the model names no limit."""
     most_shell_seconds: float = 3600.0
     parallel_reads: int = 8
+    call_seconds: float = 4_000.0
+    """No call takes longer, whatever its tool does; more than the longest command may ask for."""
 
 
 class ToolContext(Struct, frozen=True):

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from headway.agent.tools.files import read
+from headway.agent.tools.globs import Glob
 from headway.agent.tools.ignoring import Ignoring
 from headway.agent.tools.refusals import NotThere, ToolError
 from headway.agent.workspace import Folder, Workspace
@@ -25,6 +26,12 @@ class Entry(Struct, frozen=True):
     """The place below its root."""
     is_directory: bool = False
     is_link: bool = False
+    depth: int = 0
+    """How many of the parts lead to the directory that the walk began in."""
+
+    def fits(self, glob: Glob | None) -> bool:
+        """Say whether a pattern fits, read from the root or from where the walk began; no pattern fits all."""
+        return glob is None or glob.fits(self.parts) or glob.fits(self.parts[self.depth :])
 
 
 class Cut(Struct, frozen=True):
@@ -61,7 +68,9 @@ def _start(workspace: Workspace, path: str) -> Entry:
         if stat.S_ISLNK(found.st_mode):
             raise NotThere(f"`{path}` changed while it was looked at.")
         place = "" if spot.root == workspace.root else f"{spot.root}/"
-        return Entry(place + "/".join(spot.parts) or ".", spot.parts, is_directory=stat.S_ISDIR(found.st_mode))
+        path, is_directory = place + "/".join(spot.parts) or ".", stat.S_ISDIR(found.st_mode)
+        depth = len(spot.parts) if is_directory else max(len(spot.parts) - 1, 0)
+        return Entry(path, spot.parts, is_directory=is_directory, depth=depth)
 
 
 def _entries(workspace: Workspace, directory: Entry) -> list[Entry]:
@@ -81,6 +90,7 @@ def _entry(directory: Entry, found: "os.DirEntry[str]", folder: Folder) -> Entry
         (*folder.parts, found.name),
         is_directory=found.is_dir(follow_symlinks=False),
         is_link=found.is_symlink(),
+        depth=directory.depth,
     )
 
 

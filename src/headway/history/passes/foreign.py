@@ -1,5 +1,7 @@
 """What an endpoint cannot take: other wires' parts, unpaired server work, images and files it has no eyes for."""
 
+from itertools import groupby
+
 from msgspec.structs import replace
 
 from headway.dialect import Dialect
@@ -9,7 +11,7 @@ from headway.history.media import is_sendable
 from headway.history.opaque import is_unreadable
 from headway.history.passes.thinking import forget_thinking
 from headway.history.rules.content import is_one_text
-from headway.history.server_work import unpaired_work
+from headway.history.server_work import Unpaired, unpaired_work
 from headway.history.wording import DOCUMENT_LEFT_OUT, FROM_A_RESULT, IMAGE_LEFT_OUT
 from headway.messages import Document, Image, Message, Opaque, Part, ResultPart, Text, ToolResult
 
@@ -43,13 +45,22 @@ def drop_foreign_parts(entries: Entries, dialect: Dialect, log: Log) -> Entries:
 
 def drop_unpaired_work(entries: Entries, _dialect: Dialect, log: Log, *, begins_elsewhere: bool = False) -> Entries:
     """Drop a provider's own work that lacks its other half, and the thinking of the message that loses it."""
-    unpaired = [] if begins_elsewhere else unpaired_work(messages_of(entries))
+    whole = entries
+    # What ends a turn decides whether the provider goes on with it, so a loss there can be followed by another.
+    while not begins_elsewhere and (unpaired := unpaired_work(messages_of(whole))):
+        whole = _without_work(whole, unpaired, log)
+    return whole
+
+
+def _without_work(entries: Entries, unpaired: list[Unpaired], log: Log) -> Entries:
     whole = list(entries)
-    for number, work in unpaired:
-        forget_thinking(whole, number, log)
+    for number, losses in groupby(unpaired, key=lambda found: found.message):
         entry = whole[number]
-        log.note(RepairKind.WORK_DROPPED, entry.index, f"dropped {kind_of(work)}, which lacks its other half")
-        whole[number] = entry.holding(part for part in entry.message.parts if part is not work)
+        lost = {found.at: found.part for found in losses}
+        for part in lost.values():
+            log.note(RepairKind.WORK_DROPPED, entry.index, f"dropped {kind_of(part)}, which lacks its other half")
+        whole[number] = entry.holding(part for at, part in enumerate(entry.message.parts) if at not in lost)
+        forget_thinking(whole, number, log)
     return without_empty(whole)
 
 

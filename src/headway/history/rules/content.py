@@ -116,8 +116,8 @@ def server_work_is_whole(survey: Survey, dialect: Dialect) -> Iterator[Finding]:
     """No work of a provider's own tool lacks its call or its result, unless the provider goes on with it."""
     if not survey.of(Opaque) or survey.begins_elsewhere(dialect.wire):
         return
-    for index, opaque in unpaired_work(survey.messages):
-        yield index, f"a part of the kind {kind_of(opaque)} lacks its other half"
+    for found in unpaired_work(survey.messages):
+        yield found.message, f"a part of the kind {kind_of(found.part)} lacks its other half"
 
 
 def _name(kind: type[Part]) -> str:

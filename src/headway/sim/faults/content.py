@@ -77,7 +77,7 @@ class Refusal(Fault, frozen=True, kw_only=True):
 
 
 class OutputLimit(Fault, frozen=True, kw_only=True):
-    """Stop at a place, after `characters`, or after `tokens` (of four characters), and say that the limit is reached."""
+    """Stop at a place, after `characters` or after `tokens` (of four characters), and say that it is the limit."""
 
     at: At = 8_000
     characters: int = 0

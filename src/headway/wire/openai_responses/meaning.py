@@ -7,7 +7,7 @@ Events that nobody here knows keep the connection alive; what they are about com
 
 from typing import Any
 
-from headway.events import Cut, Event, KeepAlive, StreamCut, StreamOpened, TextDelta
+from headway.events import CallArguments, Cut, Event, KeepAlive, StreamCut, StreamOpened, TextDelta
 from headway.wire.decoding import EVIDENCE
 from headway.wire.json_text import decode, excerpt
 from headway.wire.openai_responses.ending import (
@@ -18,14 +18,13 @@ from headway.wire.openai_responses.ending import (
     read_failure,
     read_usage,
 )
-from headway.wire.openai_responses.growing import Items, Phase, Words
+from headway.wire.openai_responses.growing import NOWHERE, Items, Phase, Words
 from headway.wire.openai_responses.heads import BLANK, STREAMS, UNREADABLE, Head, Stream, decode_head, head_of
 from headway.wire.openai_responses.parts import objects, string
 from headway.wire.openai_responses.speech import Speech
 from headway.wire.sse import Frame
 
 _KEEP_ALIVE = KeepAlive()
-_TEXT_DELTA = "response.output_text.delta"
 _PROGRESS = ("response.created", "response.queued", "response.in_progress")
 
 
@@ -39,8 +38,9 @@ class ResponsesMeaning:
         self._opened = False
         self._items = Items()
         self._speech = Speech()
-        self._text: list[str] | None = None  # the words of the place that the last text delta went to …
-        self._text_head = BLANK  # … and how that delta named it
+        self._going: list[str] | None = None  # the words of the place that the last delta went to …
+        self._going_head = BLANK  # … how that delta named it …
+        self._going_call = NOWHERE  # … and the call whose arguments they are, if they are any
 
     def read(self, frame: Frame, out: list[Event]) -> None:
         """Append what the frame says; see `FrameMeaning`."""
@@ -49,10 +49,10 @@ class ResponsesMeaning:
         except UNREADABLE:
             self._read_oddity(frame, out)
             return
-        last = self._text_head
-        if (  # the usual case, and the only one that must be fast: more of the same text
-            self._text is not None
-            and head.type == _TEXT_DELTA
+        last = self._going_head
+        if (  # the usual case, and the only one that must be fast: more of the same
+            self._going is not None
+            and head.type == last.type
             and head.item_id == last.item_id
             and head.output_index == last.output_index
             and head.content_index == last.content_index
@@ -60,8 +60,9 @@ class ResponsesMeaning:
         ):
             if head.sequence_number >= 0:
                 self.sequence_number = head.sequence_number
-            self._text.append(head.delta)
-            out.append(TextDelta(head.delta))
+            self._going.append(head.delta)
+            call = self._going_call
+            out.append(TextDelta(head.delta) if call == NOWHERE else CallArguments(call, head.delta))
         else:
             self._read(head, frame, out)
 
@@ -105,6 +106,7 @@ class ResponsesMeaning:
         if stream is not None and step == "delta":
             self._read_delta(stream, head, out)
         elif stream is not None and step == "done":
+            self._going = None
             item = self._items.of_delta(stream.item, head.output_index, head.item_id)
             self._speech.finish_part(item, stream.place(head), decode(frame.data).get(stream.field), out)
         else:
@@ -116,8 +118,8 @@ class ResponsesMeaning:
         item = self._items.of_delta(stream.item, head.output_index, head.item_id)
         place = stream.place(head)
         self._speech.say(item, place, head.delta, out)
-        if stream.words is Words.TEXT:
-            self._text, self._text_head = item.said.get(place), head
+        if stream.words is Words.TEXT or (stream.words is Words.ARGUMENTS and item.call != NOWHERE):
+            self._going, self._going_head, self._going_call = item.said.get(place), head, item.call
 
     def _read_envelope(self, head: Head, value: dict[str, Any], out: list[Event]) -> None:
         response, item = value.get("response"), value.get("item")
@@ -137,10 +139,10 @@ class ResponsesMeaning:
 
     def _read_item(self, head: Head, value: dict[str, Any], out: list[Event]) -> None:
         if head.type == "response.output_item.added":
-            self._text = None
+            self._going = None
             self._speech.begin(self._items.announce(value, head.output_index), value, out)
         elif head.type == "response.output_item.done":
-            self._text = None
+            self._going = None
             self._speech.finish(self._items.of_object(value, head.output_index), value, out)
 
     def _open(self, response: dict[str, Any], out: list[Event]) -> None:
