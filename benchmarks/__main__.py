@@ -3,7 +3,7 @@
 import sys
 from importlib import import_module
 
-BENCHMARKS = ("streams", "arguments", "history")
+BENCHMARKS = ("streams", "arguments", "history", "transport", "store")
 
 
 def main() -> int:

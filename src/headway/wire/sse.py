@@ -86,7 +86,7 @@ class FrameReader:
         return bytes(self._buffer)
 
     def _read_all(self, blocks: bytes) -> list[Frame | Comment]:
-        """Read whole blocks. Nearly all are plain, and this sees every token of every stream: one expression for all."""
+        """Read whole blocks. Nearly all are plain, and every token of every stream comes by: one expression for all."""
         frames: list[Frame | Comment] = []
         length = 0
         for event, data in _PLAIN.findall(blocks):

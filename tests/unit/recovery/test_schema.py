@@ -1,6 +1,5 @@
 """The schema check: what tools' schemas say, in words, and an end to it whatever the schema is."""
 
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
