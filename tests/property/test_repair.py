@@ -44,14 +44,8 @@ def test_a_rendered_projection_is_accepted_by_a_judge_that_knows_only_the_provid
 
 
 def words_of(messages: tuple[Message, ...]) -> str:
-    said = []
-    for message in messages:
-        for part in message.parts:
-            if isinstance(part, Text):
-                said.append(part.text)
-            elif isinstance(part, ToolResult):
-                said.append(part.text)
-    return "\n".join(said)
+    parts = (part for message in messages for part in message.parts if isinstance(part, Text | ToolResult))
+    return "\n".join(part.text for part in parts)
 
 
 @EVERY_DIALECT
@@ -100,7 +94,7 @@ def test_any_broken_body_heals_on_its_own_wire_and_converts_to_every_other(wire,
         try:
             request = WIRES[wire].parse_request(body)
         except InvalidInput:
-            assume(False)  # noqa: FBT003  # hypothesis' own way to say "not this one"
+            assume(False)  # hypothesis' own way to say "not this one"
         sent = WIRES[to].render_request(project(request, DIALECTS[to]).request)
         assert VALIDATORS[to](sent) == []
 

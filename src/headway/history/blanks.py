@@ -1,8 +1,7 @@
 """Which texts are blank, and where that matters: results and messages with calls may be allowed to say nothing."""
 
-from msgspec.structs import replace
-
 from headway.dialect import Dialect
+from headway.history.edits import result_holding
 from headway.messages import Message, Part, Refusal, Text, ToolResult
 
 
@@ -35,9 +34,7 @@ def _plain_result(result: ToolResult, dialect: Dialect) -> ToolResult:
     match result.parts:
         case (Text(raw=None),) if dialect.blank_results:
             return result
-    kept = tuple(part for part in result.parts if not _is_blank(part))
-    # With nothing left, what it was read from must not bring an empty list back.
-    return replace(result, parts=kept, raw=result.raw if kept else None)
+    return result_holding(result, (part for part in result.parts if not _is_blank(part)))
 
 
 def _is_blank(part: Part) -> bool:

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from headway.dialect import Dialect
-from headway.messages import Message, Part
+from headway.messages import Message, Part, ResultPart, ToolResult
 
 
 class RepairKind(Enum):
@@ -89,6 +89,17 @@ class Log:
 
 Entries: TypeAlias = list[Entry]
 Pass: TypeAlias = Callable[[Entries, Dialect, Log], Entries]
+
+
+def result_holding(result: ToolResult, parts: Iterable[ResultPart]) -> ToolResult:
+    """Return a result with other parts; with the same ones, the same result.
+
+    With nothing left it forgets what it was read from, so that no codec brings an empty list back.
+    """
+    given = tuple(parts)
+    if len(given) == len(result.parts) and all(map(_is, given, result.parts)):
+        return result
+    return replace(result, parts=given, raw=result.raw if given else None)
 
 
 def messages_of(entries: Entries) -> list[Message]:

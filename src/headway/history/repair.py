@@ -12,7 +12,8 @@ from headway.history.invariants import Violation, violations
 from headway.history.passes.calls import mend_calls
 from headway.history.passes.content import drop_blanks, replace_characters, split_by_role
 from headway.history.passes.ends import fix_ends
-from headway.history.passes.foreign import drop_foreign_parts, drop_unpaired_work, leave_out_media, make_results_plain
+from headway.history.passes.foreign import drop_foreign_parts, drop_unpaired_work
+from headway.history.passes.media import leave_out_media, make_results_plain
 from headway.history.passes.placement import join_turns, place_results, separate_results_from_words
 from headway.history.passes.system import place_system
 from headway.history.passes.thinking import add_reasoning_to_calls, drop_idle_thinking, drop_unsendable_thinking

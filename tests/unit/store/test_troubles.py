@@ -9,8 +9,6 @@ import shlex
 import stat
 import subprocess
 import tempfile
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,7 +22,6 @@ from headway.history.project import project
 from headway.messages import CallFragment, Message, ModelRequest, Text, ToolCall, ToolResult, user
 from headway.store import Sessions, StoreFailed, Trouble
 from headway.store import records as r
-from headway.store.locks import SessionLock
 from headway.store.sqlite import SqliteStore
 from support.disks import FillingDisk, writing_by
 from support.journals import A_TURN, OPENED, rows_of
@@ -267,61 +264,14 @@ def test_an_empty_file_is_a_new_store(path):
     filled(path).close()
 
 
-def test_a_new_file_that_another_process_is_making_is_waited_for(path):
-    other = apsw.Connection(str(path))
-    other.execute("begin immediate")
-    done = threading.Timer(0.1, lambda: other.execute("commit"))
-    done.start()
-    filled(path).close()
-    done.join()
-    other.close()
-
-
-def test_several_that_make_one_store_at_the_same_time_have_one(tmp_path):
-    def make(path, name):
-        store = SqliteStore(path)
-        store.create(name, rows_of([r.SessionOpened(name, "/w", 1.0)]))
-        return store
-
-    with ThreadPoolExecutor(4) as threads:
-        for number in range(8):
-            path = tmp_path / f"{number}.db"
-            stores = list(threads.map(make, [path] * 4, "abcd"))
-            assert {info.id for info in stores[0].sessions()} == {*"abcd"}
-            for store in stores:
-                store.close()
-
-
-def test_a_lock_has_one_owner_however_many_want_it(tmp_path):
-    inside, most = [], []
-
-    def work(_):
-        for _ in range(200):
-            try:
-                lock = SessionLock(tmp_path / "locks", "s1")
-            except StoreFailed as refused:
-                assert refused.trouble is Trouble.IN_USE
-                continue
-            inside.append(1)
-            most.append(len(inside))
-            inside.pop()
-            lock.release()
-
-    with ThreadPoolExecutor(4) as threads:
-        list(threads.map(work, range(4)))
-    assert set(most) == {1}
-    assert list((tmp_path / "locks").iterdir()) == []
-
-
-def test_another_program_that_holds_the_file_is_not_waited_for_by_deltas(path):
+def test_what_must_be_secured_is_synced_to_the_disk_and_deltas_are_not(path):
     store = filled(path, close=False)
     journal = store.open("s1")
-    other = apsw.Connection(str(path))
-    other.execute("begin immediate")
-    assert not journal.try_append(rows_of([r.TextReceived(1, "a")], 1))
-    other.execute("commit")
-    other.close()
-    assert journal.try_append(rows_of([r.TextReceived(1, "a")], 1))
+    synced = []
+    for durable in (False, True, False, True):
+        journal.append(rows_of([r.TextReceived(1, "a")], journal.last), durable=durable)
+        synced.append(store._database._db.pragma("synchronous"))
+    assert synced == [1, 2, 1, 2], "NORMAL and FULL"
     store.close()
 
 
@@ -333,18 +283,6 @@ def test_the_journal_is_append_only_for_everybody(path):
             db.execute(sql)
     db.close()
     assert len(dump(path)) == 2
-
-
-def test_a_row_that_somebody_else_wrote_is_not_overwritten(path):
-    store = filled(path, close=False)
-    journal = store.open("s1")
-    other = apsw.Connection(str(path))
-    other.execute("insert into event values ('s1', 2, 'user_said', '{}', 1.0)")
-    other.close()
-    rows = rows_of([r.TextReceived(1, "a")], 1)
-    assert trouble_of(lambda: journal.append(rows), "somebody else wrote") is Trouble.OVERTAKEN
-    assert dump(path)[1][-1] == "{}"
-    store.close()
 
 
 def test_a_poisoned_session_is_read_and_healed_and_not_a_byte_of_it_changes(path):

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from headway.dialect import Dialect
 from headway.history.blanks import without_blanks
 from headway.history.characters import clean, is_clean
-from headway.history.edits import Entries, Entry, Log, RepairKind
+from headway.history.edits import Entries, Entry, Log, RepairKind, result_holding
 from headway.history.passes.thinking import drop_thinking
 from headway.history.roles import home_of
 from headway.messages import (
@@ -16,6 +16,7 @@ from headway.messages import (
     Message,
     Part,
     Refusal,
+    ResultPart,
     Text,
     ToolCall,
     ToolResult,
@@ -55,17 +56,26 @@ def replace_characters(entries: Entries, dialect: Dialect, log: Log) -> Entries:
 
 def _cleaned(part: Part, refused: str) -> Part:
     match part:
-        case Text() | Refusal():
-            return part if is_clean(part.text, refused) else replace(part, text=clean(part.text, refused))
+        case Text() | Document():
+            return _cleaned_inside(part, refused)
+        case Refusal() if not is_clean(part.text, refused):
+            return replace(part, text=clean(part.text, refused))
         case ToolCall() if part.freeform and not is_clean(part.arguments, refused):
             return replace(part, arguments=clean(part.arguments, refused))
+        case ToolResult():
+            return result_holding(part, (_cleaned_inside(inner, refused) for inner in part.parts))
+        case _:
+            return part
+
+
+def _cleaned_inside(part: ResultPart, refused: str) -> ResultPart:
+    """Clean what may also stand inside of a result."""
+    match part:
+        case Text() if not is_clean(part.text, refused):
+            return replace(part, text=clean(part.text, refused))
         case Document() if not is_clean(f"{part.name}{part.text}", refused):
             name = None if part.name is None else clean(part.name, refused)
             return replace(part, name=name, text=None if part.text is None else clean(part.text, refused))
-        case ToolResult():
-            texts = [_cleaned(inner, refused) for inner in part.parts]
-            same = all(one is other for one, other in zip(texts, part.parts, strict=True))
-            return part if same else replace(part, parts=tuple(texts))
         case _:
             return part
 
