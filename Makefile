@@ -39,8 +39,8 @@ check: $(STAMP) ## Format, lint, types, layers, docs drift, tests: what must be 
 bench: $(STAMP) ## Side-by-side benchmarks with peers; prints ratios
 	$(BIN)/python -m benchmarks
 
-soak: $(STAMP) ## The property tests, many more examples (EXAMPLES=20000)
-	HEADWAY_EXAMPLES=$(or $(EXAMPLES),20000) $(BIN)/python -m pytest -n $(WORKERS) tests/property --timeout 7200
+soak: $(STAMP) ## Properties and worlds, many more of them (EXAMPLES=20000 WORLDS=5000)
+	HEADWAY_EXAMPLES=$(or $(EXAMPLES),20000) HEADWAY_WORLDS=$(or $(WORLDS),5000) $(BIN)/python -m pytest -n $(WORKERS) tests/property tests/spec/test_worlds.py --timeout 7200
 
 fmt: $(STAMP) ## Format and fix what can be fixed by machine
 	$(BIN)/ruff format .

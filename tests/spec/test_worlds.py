@@ -116,20 +116,20 @@ def fields(script: Script) -> dict:
     return {name: getattr(script, name) for name in script.__struct_fields__}
 
 
-@pytest.mark.parametrize("start", range(0, WORLDS, BATCH))
-def test_worlds(tmp_path, start):
-    for seed in range(start, min(start + BATCH, WORLDS)):
+def worlds() -> list[range]:
+    """Give the seeds to play: one that is named, or all of them in batches."""
+    if named := os.environ.get("HEADWAY_WORLD"):
+        return [range(int(named), int(named) + 1)]
+    return [range(start, min(start + BATCH, WORLDS)) for start in range(0, WORLDS, BATCH)]
+
+
+@pytest.mark.parametrize("seeds", worlds(), ids=lambda seeds: f"{seeds.start}-{seeds.stop - 1}")
+def test_worlds(tmp_path, seeds):
+    for seed in seeds:
         folder = tmp_path / str(seed)
         folder.mkdir()
         try:
             play(seed, folder)
         except BaseException as exc:
-            exc.add_note(
-                f"replay: HEADWAY_WORLD={seed} .venv/bin/python -m pytest tests/spec/test_worlds.py -k one_world"
-            )
+            exc.add_note(f"replay: HEADWAY_WORLD={seed} .venv/bin/python -m pytest tests/spec/test_worlds.py")
             raise
-
-
-@pytest.mark.skipif("HEADWAY_WORLD" not in os.environ, reason="replays one world: set HEADWAY_WORLD to its seed")
-def test_one_world(tmp_path):
-    play(int(os.environ["HEADWAY_WORLD"]), tmp_path)
