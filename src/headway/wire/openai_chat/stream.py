@@ -78,6 +78,12 @@ class ChatMeaning:
                 out.append(TextDelta(text))
                 return
             delta.content = text
+        elif choices and delta is not None and (calls := delta.tool_calls) is not None and len(calls) == 1:
+            delta.tool_calls = None
+            if chunk == _WORDLESS and self._calls.goes_on(calls[0], out):  # nearly as usual: more of a call's arguments
+                self._closing = ""
+                return
+            delta.tool_calls = calls
         self._read_chunk(chunk, frame.data, out)
 
     def finish(self, out: list[Event]) -> None:

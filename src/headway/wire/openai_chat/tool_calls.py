@@ -62,7 +62,7 @@ class Calls:
 
     def read(self, deltas: Sequence[CallDelta], out: list[Event]) -> None:
         """Append what these deltas say."""
-        if len(deltas) == 1 and self._goes_on(deltas[0], out):
+        if len(deltas) == 1 and self.goes_on(deltas[0], out):
             return
         touched: set[_Call] = set()
         for position, delta in enumerate(deltas):
@@ -74,6 +74,17 @@ class Calls:
                 call = self._start(delta)
             touched.add(call)
             self._grow(call, delta, out)
+
+    def goes_on(self, delta: CallDelta, out: list[Event]) -> bool:
+        """Take the usual delta, which is only more arguments of an open call; say whether it was that."""
+        call, function = self._by_index.get(delta.index), delta.function
+        if call is None or function is None or call.state is not _State.OPEN or delta.id or function.name:
+            return False
+        if not function.arguments:
+            return False
+        call.pieces.append(function.arguments)
+        out.append(CallArguments(call.number, function.arguments))
+        return True
 
     def settle(self, out: list[Event]) -> None:
         """Open what was held and close each call whose arguments are whole, because something else follows."""
@@ -103,16 +114,6 @@ class Calls:
             if call.state is _State.OPEN and call.is_whole():
                 self._close(call, out)
         return self.closed == self.opened
-
-    def _goes_on(self, delta: CallDelta, out: list[Event]) -> bool:
-        """Take the usual delta, which is only more arguments of an open call; say whether it was that."""
-        call, function = self._by_index.get(delta.index), delta.function
-        if call is None or function is None or call.state is not _State.OPEN or delta.id or function.name:
-            return False
-        if function.arguments:
-            call.pieces.append(function.arguments)
-            out.append(CallArguments(call.number, function.arguments))
-        return True
 
     def _known(self, delta: CallDelta, position: int) -> _Call | None:
         if delta.index is not None:
