@@ -87,3 +87,40 @@ broken_requests = st.builds(
     tools=st.sampled_from([(), (ToolSpec("write_file", None, {"type": "object"}),)]),
     reasoning=st.sampled_from([None, Reasoning("high"), Reasoning(None, 2048)]),
 )
+
+
+@st.composite
+def _sound_histories(draw: st.DrawFn) -> tuple[Message, ...]:
+    """Draw a conversation that every endpoint accepts: questions, parallel calls with their results, answers."""
+    said: list[Message] = []
+    for turn in range(draw(st.integers(1, 4))):
+        said.append(Message("user", (Text(f"question {turn}"),)))
+        for step in range(draw(st.integers(0, 2))):
+            ids = [f"call_{turn}_{step}_{number}" for number in range(draw(st.integers(1, 3)))]
+            spoken = (Text("I look."),) if draw(st.booleans()) else ()
+            said.append(Message("assistant", (*spoken, *(ToolCall(one, "read", '{"path":"a"}') for one in ids))))
+            order = draw(st.permutations(ids))
+            answers = [ToolResult(one, (Text(f"result of {one}"),)) for one in order]
+            together = draw(st.booleans())
+            said += [Message("user", tuple(answers))] if together else [Message("user", (one,)) for one in answers]
+        said.append(Message("assistant", (Text(f"answer {turn}"),)))
+    return (*said, Message("user", (Text("go on"),)))
+
+
+sound_histories = _sound_histories()
+wedges = st.sampled_from(
+    [
+        Message("assistant", (CallFragment("cut", "write_file", '{"path":"a'),)),
+        Message("assistant", (Text("I write."), CallFragment("cut", "write_file", '{"path":"a'))),
+        Message("assistant", (ToolCall("unanswered", "read", "{}"),)),
+        Message("assistant", (ToolCall("bad id!", "read", "{}"),)),
+        Message(
+            "assistant", (ToolCall("twice", "read", "{}"), ToolCall("twice", "read", "{}"), ToolCall("x", "", "{}"))
+        ),
+        Message("user", (ToolResult("nobody", (Text("an orphan's words"),)),)),
+        Message("user", (Text("  "),)),
+        Message("assistant", ()),
+        Message("assistant", (Thinking("hm", "somebody else", "c2ln"),)),
+        Message("assistant", (Opaque(Raw("another wire", {"type": "x"})),)),
+    ]
+)

@@ -1,14 +1,14 @@
 """`headway heal`: a wedged history in, a valid one out, in the same shape; what was changed goes to standard error."""
 
 import json
-import os
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import click
 
+from headway.cli.delivery import deliver
+from headway.cli.forms import Note, merged, misformed, settled
 from headway.dialect import DIALECTS
 from headway.failure import InvalidInput
 from headway.history.invariants import violations
@@ -22,6 +22,9 @@ from headway.wire.table import WIRES, wire_named
 LIMIT = 256 * 1024 * 1024
 NO_MODEL = "headway-heal"
 """Stands in for a model that a body does not name, on the way through codecs that want one."""
+SYSTEM_IN_A_LIST = (
+    "a bare list has no place for system texts here: they lead it as system messages; send them as `system`"
+)
 _ALIASES = {"openai-chat": "chat", "openai-responses": "responses"}
 _NAMES = (*WIRES, *_ALIASES)
 EPILOG = """
@@ -53,27 +56,66 @@ def heal(file: str, *, check: bool, output: str | None, compact: bool, machine: 
         value, mended = _read(file)
         source = wire_named(_ALIASES.get(names["wire"] or "", names["wire"] or "") or _found(value, machine=machine))
         target = wire_named(_ALIASES.get(names["target"] or "", names["target"] or "") or source.name)
-        request, shape = _parse(source, value)
+        given = _Given(value, source)
+        notes = [Note(None, words) for words in mended]
         if check:
-            return _judge(request, target, mended, machine=machine)
-        projection = project(request, DIALECTS[target.name])
-        text = _written(_render(target, projection.request, shape), compact=compact)
+            return _judge(given, target, notes, machine=machine)
+        projection = project(given.request, DIALECTS[target.name])
+        healed, rewritten = given.healed(projection.request, target)
+        text = _written(healed, compact=compact)
     except (InvalidInput, BadJson) as exc:
         click.echo(f"headway heal: {exc}", err=True)
         return 2
-    for words in mended:
-        _report({"kind": "mended", "index": None, "words": words}, machine=machine)
+    told = {repair.index for repair in projection.repairs}
+    notes += [note for note in rewritten if note.index is None or note.index not in told]
+    for note in notes:
+        _report({"kind": "mended", **_facts(note)}, machine=machine)
     for repair in projection.repairs:
         _report({"kind": repair.kind.value, "index": repair.index, "words": repair.words}, machine=machine)
-    _summarise(len(mended) + len(projection.repairs), source, target, machine=machine)
-    return _deliver(text, output)
+    _summarise(len(notes) + len(projection.repairs), source, target, machine=machine)
+    return deliver(text, output)
 
 
-class _Shape:
-    """What the input was besides its messages, so that the output is the same."""
+class _Given:
+    """The input, read; it knows how to write its healed form in the same shape."""
 
-    def __init__(self, *, bare: bool, has_model: bool = True) -> None:
-        self.bare, self.has_model = bare, has_model
+    def __init__(self, value: dict[str, Any] | list[Any], wire: Wire) -> None:
+        self.value, self.wire = value, wire
+        self.body = None if isinstance(value, list) else {"model": NO_MODEL, **value}
+        if self.body is not None and not isinstance(self.body["model"], str):
+            self.body["model"] = NO_MODEL
+        self.request = wire.parse_messages(value) if isinstance(value, list) else wire.parse_request(self.body or {})
+
+    @property
+    def messages(self) -> list[Any]:
+        """Return the messages or items as they were given."""
+        held = self.value if isinstance(self.value, list) else self.value.get("messages", self.value.get("input"))
+        return held if isinstance(held, list) else []
+
+    def healed(self, request: ModelRequest, target: Wire) -> tuple[Any, list[Note]]:
+        """Return what to write, and which forms writing it put right."""
+        notes = [] if target is not self.wire else self._rewritten()
+        if self.body is None:
+            if request.system and not DIALECTS[target.name].system_messages:
+                notes.append(Note(None, SYSTEM_IN_A_LIST))
+            return target.render_messages(request), notes
+        body = target.render_request(request)
+        if target is self.wire:
+            body, around = settled(self.body, target.render_request(self.request), body)
+            notes += around
+        if body.get("model") == NO_MODEL:
+            del body["model"]
+        return body, notes
+
+    def misformed(self) -> list[Note]:
+        """Return the messages that are not written as their wire takes them."""
+        return misformed(self.wire, self.messages, self.request) if self.messages else []
+
+    def _rewritten(self) -> list[Note]:
+        notes = self.misformed()
+        if self.messages and merged(self.wire, self.messages, self.request):
+            notes.append(Note(None, "neighbouring messages of one role were written as one"))
+        return notes
 
 
 def _read(file: str) -> tuple[dict[str, Any] | list[Any], tuple[str, ...]]:
@@ -97,7 +139,8 @@ def _read(file: str) -> tuple[dict[str, Any] | list[Any], tuple[str, ...]]:
 
 def _bounded(path: Path) -> bytes:
     with path.open("rb") as stream:
-        return stream.read(LIMIT + 1)
+        too_large = path.stat().st_size > LIMIT  # a huge file need not be read to be refused
+        return b" " * (LIMIT + 1) if too_large else stream.read(LIMIT + 1)
 
 
 def _lines(data: bytes, what: str, whole: BadJson) -> tuple[list[Any], tuple[str, ...]]:
@@ -140,34 +183,23 @@ def _found(value: dict[str, Any] | list[Any], *, machine: bool) -> str:
     return found.wire
 
 
-def _parse(wire: Wire, value: dict[str, Any] | list[Any]) -> tuple[ModelRequest, _Shape]:
-    if isinstance(value, list):
-        return wire.parse_messages(value), _Shape(bare=True)
-    has_model = isinstance(value.get("model"), str)
-    body = value if has_model else {**value, "model": NO_MODEL}
-    return wire.parse_request(body), _Shape(bare=False, has_model=has_model)
-
-
-def _render(wire: Wire, request: ModelRequest, shape: _Shape) -> Any:
-    if shape.bare:
-        return wire.render_messages(request)
-    body = wire.render_request(request)
-    if not shape.has_model:
-        body.pop("model", None)
-    return body
-
-
-def _judge(request: ModelRequest, wire: Wire, mended: tuple[str, ...], *, machine: bool) -> int:
-    broken = violations(request, DIALECTS[wire.name])
-    for words in mended:
-        _report({"rule": "the_text_is_clean", "index": None, "words": words}, machine=machine)
+def _judge(given: _Given, wire: Wire, notes: list[Note], *, machine: bool) -> int:
+    broken = violations(given.request, DIALECTS[wire.name])
+    told = {violation.index for violation in broken}
+    notes = [*notes, *(note for note in given.misformed() if wire is given.wire and note.index not in told)]
+    for note in notes:
+        _report({"rule": "it_is_written_as_its_wire_takes_it", **_facts(note)}, machine=machine)
     for one in broken:
         _report({"rule": one.rule, "index": one.index, "words": one.words}, machine=machine)
     if not machine:
-        count = len(broken) + len(mended)
+        count = len(broken) + len(notes)
         words = "valid" if not count else f"not valid: {count} {'fault' if count == 1 else 'faults'}"
         click.echo(f"{words} ({wire.name})", err=True)
-    return 1 if broken or mended else 0
+    return 1 if broken or notes else 0
+
+
+def _facts(note: Note) -> dict[str, Any]:
+    return {"index": note.index, "words": note.words}
 
 
 def _report(fact: dict[str, Any], *, machine: bool) -> None:
@@ -191,22 +223,3 @@ def _written(value: Any, *, compact: bool) -> str:
     if compact:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return json.dumps(value, ensure_ascii=False, indent=2)
-
-
-def _deliver(text: str, output: str | None) -> int:
-    if output is None:
-        sys.stdout.buffer.write(text.encode("utf-8") + b"\n")
-        sys.stdout.flush()
-        return 0
-    path = Path(output)
-    try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(text.encode("utf-8") + b"\n")
-            stream.flush()
-            os.fsync(stream.fileno())
-        Path(name).replace(path)
-    except OSError as exc:
-        click.echo(f"headway heal: {output}: {exc.strerror or exc}. Nothing was written", err=True)
-        return 2
-    return 0

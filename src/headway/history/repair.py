@@ -10,7 +10,7 @@ from headway.dialect import Dialect
 from headway.history.edits import Entry, Log, Pass, Repair, messages_of
 from headway.history.invariants import Violation, violations
 from headway.history.passes.calls import mend_calls
-from headway.history.passes.content import drop_blanks, replace_characters, split_by_role
+from headway.history.passes.content import drop_blanks, drop_empty_messages, replace_characters, split_by_role
 from headway.history.passes.ends import fix_ends
 from headway.history.passes.foreign import drop_foreign_parts, drop_unpaired_work
 from headway.history.passes.media import leave_out_media, make_results_plain
@@ -21,6 +21,7 @@ from headway.history.survey import Survey
 from headway.messages import Message, ModelRequest, Text
 
 ONLY_FOR: dict[Pass, frozenset[str]] = {
+    drop_empty_messages: frozenset({"no_message_is_empty"}),
     drop_foreign_parts: frozenset({"nothing_foreign_is_sent", "every_opaque_part_is_whole"}),
     leave_out_media: frozenset({"media_are_accepted", "every_part_stands_in_its_role"}),
     split_by_role: frozenset({"every_part_stands_in_its_role"}),
@@ -53,6 +54,7 @@ def repaired(
     rules = {violation.rule for violation in broken}
     elsewhere = Survey(messages, request).begins_elsewhere(dialect.wire)
     passes: tuple[Pass, ...] = (
+        drop_empty_messages,
         drop_foreign_parts,
         leave_out_media,
         split_by_role,

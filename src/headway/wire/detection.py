@@ -53,9 +53,9 @@ def _of_messages(messages: list[Any]) -> Detected | None:
     for message in messages:
         if not isinstance(message, dict):
             continue
-        if message.get("type") in _ITEM_TYPES:
+        if _word(message, "type") in _ITEM_TYPES:
             return Detected("responses", f"it has an item of type {message['type']!r}")
-        if "tool_calls" in message or "function_call" in message or message.get("role") in _CHAT_ROLES:
+        if "tool_calls" in message or "function_call" in message or _word(message, "role") in _CHAT_ROLES:
             return Detected("chat", "it has `tool_calls`, or messages of the role `tool`")
         for kind in _part_types(message):
             if kind in _ITEM_PARTS:
@@ -65,6 +65,11 @@ def _of_messages(messages: list[Any]) -> Detected | None:
             if kind in _CHAT_PARTS:
                 return Detected("chat", f"it has a part of type {kind!r}")
     return None
+
+
+def _word(message: dict[str, Any], key: str) -> str:
+    value = message.get(key)
+    return value if isinstance(value, str) else ""
 
 
 def _part_types(message: dict[str, Any]) -> Iterator[str]:

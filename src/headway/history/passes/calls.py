@@ -83,6 +83,9 @@ class _Editing:
         answer = found.answer
         if answer is None:
             return
+        if answer[1].call_id != call.id:
+            words = f"gave a result without an id that of the call before it, {quoted(call_id)}"
+            self._log.note(RepairKind.ID_CHANGED, self._index(answer[0]), words, call.id)
         freeform = call.freeform if self._dialect.freeform_results else answer[1].freeform
         if freeform != answer[1].freeform:
             words = f"made the result {quoted(answer[1].call_id)} one of the kind of its call"

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from headway.dialect import Dialect
 from headway.history.blanks import without_blanks
 from headway.history.characters import clean, is_clean
-from headway.history.edits import Entries, Entry, Log, RepairKind, result_holding
+from headway.history.edits import Entries, Entry, Log, RepairKind, result_holding, without_empty
 from headway.history.passes.thinking import drop_thinking
 from headway.history.roles import home_of
 from headway.messages import (
@@ -21,6 +21,14 @@ from headway.messages import (
     ToolCall,
     ToolResult,
 )
+
+
+def drop_empty_messages(entries: Entries, _dialect: Dialect, log: Log) -> Entries:
+    """Drop messages that hold nothing."""
+    for entry in entries:
+        if not entry.message.parts:
+            log.note(RepairKind.MESSAGE_DROPPED, entry.index, f"dropped an empty {entry.message.role} message")
+    return without_empty(entries)
 
 
 def split_by_role(entries: Entries, _dialect: Dialect, log: Log) -> Entries:
@@ -81,14 +89,10 @@ def _cleaned_inside(part: ResultPart, refused: str) -> ResultPart:
 
 
 def drop_blanks(entries: Entries, dialect: Dialect, log: Log) -> Entries:
-    """Drop blank texts, also inside of results, and then messages that hold nothing."""
-    kept: Entries = []
-    for entry in entries:
-        after = entry.holding(without_blanks(entry.message, dialect))
-        if not after.message.parts:
-            log.note(RepairKind.MESSAGE_DROPPED, entry.index, f"dropped an empty {entry.message.role} message")
-            continue
-        if after is not entry:
-            log.note(RepairKind.BLANK_DROPPED, entry.index, "dropped a blank text")
-        kept.append(after)
-    return kept
+    """Drop blank texts, also inside of results, and with them messages that say nothing else."""
+    kept = [entry.holding(without_blanks(entry.message, dialect)) for entry in entries]
+    for before, after in zip(entries, kept, strict=True):
+        if after is not before:
+            what = "a blank text" if after.message.parts else f"a blank {before.message.role} message"
+            log.note(RepairKind.BLANK_DROPPED, before.index, f"dropped {what}")
+    return without_empty(kept)
