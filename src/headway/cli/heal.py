@@ -1,14 +1,13 @@
 """`headway heal`: a wedged history in, a valid one out, in the same shape; what was changed goes to standard error."""
 
 import json
-import sys
-from pathlib import Path
 from typing import Any
 
 import click
 
 from headway.cli.delivery import deliver
 from headway.cli.forms import Note, merged, misformed, settled
+from headway.cli.reading import read_json
 from headway.dialect import DIALECTS
 from headway.failure import InvalidInput
 from headway.history.invariants import violations
@@ -16,10 +15,9 @@ from headway.history.project import project
 from headway.messages import ModelRequest
 from headway.wire.base import Wire
 from headway.wire.detection import detect
-from headway.wire.json_text import BadJson, decode_repaired, encode
+from headway.wire.json_text import BadJson, encode
 from headway.wire.table import WIRES, wire_named
 
-LIMIT = 256 * 1024 * 1024
 NO_MODEL = "headway-heal"
 """Stands in for a model that a body does not name, on the way through codecs that want one."""
 SYSTEM_IN_A_LIST = (
@@ -53,7 +51,7 @@ Exit status: 0 done (with --check: valid); 1 with --check: not valid; 2 the inpu
 def heal(file: str, *, check: bool, output: str | None, compact: bool, machine: bool, **names: str | None) -> int:
     """Make a wedged history valid again, or convert it to another wire."""
     try:
-        value, mended = _read(file)
+        value, mended = read_json(file)
         source = wire_named(_ALIASES.get(names["wire"] or "", names["wire"] or "") or _found(value, machine=machine))
         target = wire_named(_ALIASES.get(names["target"] or "", names["target"] or "") or source.name)
         given = _Given(value, source)
@@ -116,64 +114,6 @@ class _Given:
         if self.messages and merged(self.wire, self.messages, self.request):
             notes.append(Note(None, "neighbouring messages of one role were written as one"))
         return notes
-
-
-def _read(file: str) -> tuple[dict[str, Any] | list[Any], tuple[str, ...]]:
-    what = "standard input" if file == "-" else file
-    try:
-        data = sys.stdin.buffer.read(LIMIT + 1) if file == "-" else _bounded(Path(file))
-    except OSError as exc:
-        raise InvalidInput(what, exc.strerror or str(exc), "Nothing was changed") from None
-    if len(data) > LIMIT:
-        raise InvalidInput(what, f"it is larger than {LIMIT // 2**20} MB", "Heal a part of it")
-    if not data.strip():
-        raise InvalidInput(what, "it is empty", "Give it a request body or a list of messages")
-    try:
-        value, mended = decode_repaired(data)
-    except BadJson as exc:
-        value, mended = _lines(data, what, exc)
-    if not isinstance(value, dict | list):
-        raise InvalidInput(what, f"it is a JSON {type(value).__name__}", "Give it a request body or a list of messages")
-    return value, (*mended, *_repeated_keys(data))
-
-
-def _bounded(path: Path) -> bytes:
-    with path.open("rb") as stream:
-        too_large = path.stat().st_size > LIMIT  # a huge file need not be read to be refused
-        return b" " * (LIMIT + 1) if too_large else stream.read(LIMIT + 1)
-
-
-def _lines(data: bytes, what: str, whole: BadJson) -> tuple[list[Any], tuple[str, ...]]:
-    """Read one message a line, if that is what it is."""
-    values: list[Any] = []
-    mended: list[str] = []
-    try:
-        for line in data.splitlines():
-            if line.strip():
-                value, notes = decode_repaired(line)
-                values.append(value)
-                mended += notes
-    except BadJson:
-        raise InvalidInput(what, f"it is not JSON: {whole}", "Nothing was changed") from None
-    return values, tuple(dict.fromkeys(mended))
-
-
-def _repeated_keys(data: bytes) -> list[str]:
-    """Say which keys an object has twice: the last one counts, and the reader should know."""
-    twice: dict[str, None] = {}
-
-    def look(pairs: list[tuple[str, Any]]) -> None:
-        seen: set[str] = set()
-        for key, _ in pairs:
-            if key in seen:
-                twice[key] = None
-            seen.add(key)
-
-    try:
-        json.loads(data.decode("utf-8", "replace"), object_pairs_hook=look)
-    except (ValueError, RecursionError):
-        return []
-    return [f"the key {key!r} appears twice in one object; the last one counts" for key in list(twice)[:20]]
 
 
 def _found(value: dict[str, Any] | list[Any], *, machine: bool) -> str:

@@ -198,6 +198,88 @@ def test_output_is_written_whole_or_not_at_all(tmp_path):
     assert list(tmp_path.iterdir()) == [target]
 
 
+def test_the_file_that_is_replaced_keeps_its_permissions_and_its_links(tmp_path):
+    target, link = tmp_path / "out.json", tmp_path / "link.json"
+    target.write_text(json.dumps(WEDGED["chat"]))
+    target.chmod(0o640)
+    link.symlink_to(target)
+    assert heal(str(link), "--output", str(link)).returncode == 0
+    assert link.is_symlink()
+    assert target.stat().st_mode & 0o777 == 0o640
+    assert VALIDATORS["chat"](json.loads(target.read_text())) == []
+
+
+def test_an_output_that_cannot_be_written_is_said_so(tmp_path):
+    done = heal("-", "--output", str(tmp_path / "no" / "such" / "folder.json"), given=WEDGED["chat"])
+    assert done.returncode == 2
+    assert b"Nothing was written" in done.stderr
+
+
+def test_a_file_too_large_to_heal_is_refused_unread(tmp_path):
+    huge = tmp_path / "huge.json"
+    with huge.open("wb") as stream:
+        stream.truncate(300 * 2**20)
+    done = heal(str(huge))
+    assert done.returncode == 2
+    assert b"larger than 256 MB" in done.stderr
+
+
+def test_fields_around_the_messages_stay_as_they_are():
+    body = {"model": "m", "stream": True, "stop": "END", "messages": [{"role": "user", "content": "hi"}]}
+    done = heal("-", given=body)
+    assert json.loads(done.stdout) == body
+    assert b"nothing had to be changed" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("wire", "message", "field"),
+    [
+        ("chat", {"role": "assistant", "content": "hm", "tool_calls": []}, "tool_calls"),
+        ("chat", {"role": "user", "content": 42}, "content"),
+        ("responses", {"role": "assistant", "content": [{"type": "input_text", "text": "hm"}]}, "content"),
+        ("anthropic", {"role": "user", "content": {"type": "text", "text": "hm"}}, "content"),
+    ],
+)
+def test_a_form_that_the_wire_does_not_take_is_put_right_and_told(wire, message, field):
+    history = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "yes"}, message]
+    history += [{"role": "user", "content": "so?"}]
+    assert heal("-", "--wire", wire, "--check", given=history).returncode == 1
+    done = heal("-", "--wire", wire, given=history)
+    assert f"message 2: `{field}` is not written as this wire takes it" in done.stderr.decode()
+    assert heal("-", "--wire", wire, "--check", given=done.stdout).returncode == 0
+
+
+def test_what_the_wire_requires_is_added_and_what_it_refuses_removed_and_both_are_told():
+    done = heal("-", "--wire", "anthropic", given={"messages": [{"role": "user", "content": "hi"}]})
+    assert json.loads(done.stdout)["max_tokens"] > 0
+    assert b"`max_tokens` was added" in done.stderr
+    choosy = {"model": "m", "tool_choice": "auto", "messages": [{"role": "user", "content": "hi"}]}
+    done = heal("-", "--wire", "chat", given=choosy)
+    assert "tool_choice" not in json.loads(done.stdout)
+    assert b"`tool_choice` was removed" in done.stderr
+
+
+def test_neighbours_of_one_role_are_merged_where_roles_alternate():
+    done = heal("-", "--wire", "anthropic", given=[{"role": "user", "content": "a"}, {"role": "user", "content": "b"}])
+    (message,) = json.loads(done.stdout)
+    assert [block["text"] for block in message["content"]] == ["a", "b"]
+    assert b"written as one" in done.stderr
+
+
+def test_a_bare_list_says_where_its_system_words_belong():
+    history = [{"role": "system", "content": "be brief"}, {"role": "user", "content": "hi"}]
+    done = heal("-", "--to", "anthropic", given=history)
+    assert [message["role"] for message in json.loads(done.stdout)] == ["system", "user"]
+    assert b"send them as `system`" in done.stderr
+
+
+def test_wrong_usage_is_status_2_and_help_tells_every_status():
+    assert heal("-", "--wire", "telex", given=[]).returncode == 2
+    assert heal().returncode == 2
+    told = heal("--help").stdout.decode()
+    assert all(word in told for word in ("Exit status", "0 done", "1 with --check", "2 the input"))
+
+
 def test_the_report_can_be_read_by_machines():
     done = heal("-", "--json", given=WEDGED["chat"])
     facts = [json.loads(line) for line in done.stderr.splitlines()]

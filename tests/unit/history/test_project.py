@@ -104,6 +104,12 @@ def test_a_history_that_begins_at_its_provider_keeps_what_refers_to_it():
     assert project(request, ANTHROPIC).request.messages[0].text.endswith("42"), "elsewhere the result becomes words"
 
 
+def test_a_request_that_only_continues_a_stored_one_needs_no_messages():
+    raw = Raw("responses", {"previous_response_id": "resp_1"})
+    assert project(ModelRequest("m", (), raw=raw), RESPONSES).request.messages == ()
+    assert project(ModelRequest("m", (user(" "),), raw=raw), RESPONSES).request.messages == ()
+
+
 def test_a_valid_request_comes_back_as_itself_with_nothing_reported():
     request = ModelRequest("m", (HELLO, ASKS, ANSWERS))
     projection = project(request, CHAT)

@@ -268,6 +268,19 @@ def test_a_picture_that_cannot_be_sent_leaves_a_note():
     assert after[0].parts == (Text("see"), Text("(An image was here; it cannot be shown to this model.)"))
 
 
+def test_a_picture_that_an_assistant_sent_leaves_a_note_too():
+    after, kinds = mended((HELLO, asks(Text("look:"), PICTURE), GO_ON))
+    assert "An image was here" in after[1].text
+    assert kinds == [RepairKind.MEDIA_LEFT_OUT]
+
+
+@pytest.mark.parametrize("value", [{"type": "image_url"}, {"type": 7}, {"x": 1}, {}])
+def test_a_malformed_part_is_dropped(value):
+    after, kinds = mended((Message("user", (Text("see"), Opaque(Raw("chat", value)))),))
+    assert after == (user("see"),)
+    assert kinds == [RepairKind.MALFORMED_DROPPED]
+
+
 def test_pictures_in_results_that_are_only_text_follow_the_results():
     pictured = ToolResult("a", (Text("a screenshot"), PICTURE, Document(text="notes")))
     after, _ = mended((HELLO, asks(call("a"), call("b")), answers(pictured), answers(result("b")), GO_ON))

@@ -80,21 +80,24 @@ class _Editing:
             self._log.note(RepairKind.NAME_CHANGED, self._index(found.place), words, call.id)
         if (call_id, name) != (call.id, call.name):
             self._edits[found.place] = (replace(call, id=call_id, name=name),)
-        answer = found.answer
-        if answer is None:
+        if found.answer is None:
             return
-        if answer[1].call_id != call.id:
+        place, answer = found.answer
+        self._fit_answer(place, answer, call, call_id)
+        for other, result in found.results:
+            if other != place:
+                self.tell_or_drop(other, result, "is one too many for its call", name, known=answer.text)
+
+    def _fit_answer(self, place: Place, answer: ToolResult, call: ToolCall, call_id: str) -> None:
+        if answer.call_id != call.id:
             words = f"gave a result without an id that of the call before it, {quoted(call_id)}"
-            self._log.note(RepairKind.ID_CHANGED, self._index(answer[0]), words, call.id)
-        freeform = call.freeform if self._dialect.freeform_results else answer[1].freeform
-        if freeform != answer[1].freeform:
-            words = f"made the result {quoted(answer[1].call_id)} one of the kind of its call"
-            self._log.note(RepairKind.RESULT_FITTED, self._index(answer[0]), words, call.id)
-        if (call_id, freeform) != (answer[1].call_id, answer[1].freeform):
-            self._edits[answer[0]] = (replace(answer[1], call_id=call_id, freeform=freeform),)
-        for place, result in found.results:
-            if place != answer[0]:
-                self.tell_or_drop(place, result, "is one too many for its call", name, known=answer[1].text)
+            self._log.note(RepairKind.ID_CHANGED, self._index(place), words, call.id)
+        freeform = call.freeform if self._dialect.freeform_results else answer.freeform
+        if freeform != answer.freeform:
+            words = f"made the result {quoted(answer.call_id)} one of the kind of its call"
+            self._log.note(RepairKind.RESULT_FITTED, self._index(place), words, call.id)
+        if (call_id, freeform) != (answer.call_id, answer.freeform):
+            self._edits[place] = (replace(answer, call_id=call_id, freeform=freeform),)
 
     def tell_or_drop(self, place: Place, result: ToolResult, why: str, tool: str = "", known: str = "") -> None:
         """Make words of a result that has no place as a result, if it says something that is not `known`."""
@@ -137,7 +140,7 @@ class _Editing:
                 yield self._note(index, names)
                 names = []
             if number in self._dropped:
-                names = [*names, *self._dropped[number]]
+                names += self._dropped[number]
                 index, in_turn = entry.index, True
             yield entry
         if names:

@@ -44,7 +44,8 @@ def make_results_plain(entries: Entries, dialect: Dialect, log: Log) -> Entries:
             moved = []
         media = [part for result in results for part in result.parts if _must_move(part)]
         if media:
-            moved, moved_from = [*moved, *media], entry.index
+            moved.extend(media)
+            moved_from = entry.index
             log.note(RepairKind.MEDIA_MOVED, entry.index, "moved what is not text out of a result, to words after it")
         plain.append(entry.holding(_plain(part, entry.index, dialect, log) for part in entry.message.parts))
     if moved:

@@ -49,13 +49,13 @@ def place_results(entries: Entries, _dialect: Dialect, log: Log) -> Entries:
     """
     messages = messages_of(entries)
     turns = turns_of(messages)
-    at = {result.call_id: number for number, message in enumerate(messages) for result in message.results}
+    found = {r.call_id: _Placed(r, number) for number, message in enumerate(messages) for r in message.results}
     blocks: dict[int, list[_Placed]] = {}
     for turn, following in zip_longest(turns, turns[1:]):
         calls = [call for message in messages[turn.start : turn.stop] for call in message.calls]
         ready = _ids_in_place(messages, following)
         if not ready.issuperset(call.id for call in calls):
-            blocks[turn.stop - 1] = list(_block(calls, ready, at, entries, turn, log))
+            blocks[turn.stop - 1] = list(_block(calls, ready, found, entries, turn, log))
     if not blocks:
         return entries
     taken = {placed.result.call_id for block in blocks.values() for placed in block}
@@ -83,12 +83,12 @@ def _ids_in_place(messages: Sequence[Message], following: Turn | None) -> set[st
 
 
 def _block(
-    calls: list[ToolCall], ready: set[str], at: dict[str, int], entries: Entries, turn: Turn, log: Log
+    calls: list[ToolCall], ready: set[str], found: dict[str, _Placed], entries: Entries, turn: Turn, log: Log
 ) -> Iterator[_Placed]:
     """Return one result for each call of a turn."""
     for call in calls:
-        source = at.get(call.id)
-        if source is None:
+        placed = found.get(call.id)
+        if placed is None or placed.source is None:
             words = f"added a result for the call {quoted(call.id)} to {quoted(call.name)}: {NOT_EXECUTED}"
             log.note(RepairKind.RESULT_ADDED, entries[turn.stop - 1].index, words, call.id)
             missing = ToolResult(call.id, (Text(NOT_EXECUTED),), is_error=True, freeform=call.freeform)
@@ -96,9 +96,8 @@ def _block(
             continue
         if call.id not in ready:
             words = f"moved the result of the call {quoted(call.id)} directly behind it"
-            log.note(RepairKind.RESULT_MOVED, entries[source].index, words, call.id)
-        result = next(one for one in entries[source].message.results if one.call_id == call.id)
-        yield _Placed(result, source)
+            log.note(RepairKind.RESULT_MOVED, entries[placed.source].index, words, call.id)
+        yield placed
 
 
 def _is_taken(part: Part, taken: set[str]) -> bool:

@@ -52,15 +52,20 @@ def drop_thinking(entries: Entries, log: Log, why: str, condemns: Callable[[Thin
     for number, entry in enumerate(entries):
         if any(isinstance(part, Thinking) and condemns(part) for part in entry.message.parts):
             _drop(kept, number, log, why)
+            if not kept[number].message.parts:
+                _unbind(kept, number + 1)
     return kept
 
 
 def forget_thinking(entries: Entries, number: int, log: Log) -> None:
     """Drop the thinking that led to a message which lost a part: its own, and what directly precedes it."""
     _drop(entries, number, log, "dropped the thinking of a message that lost a part")
-    while number and only_thinks(entries[number - 1].message):
-        number -= 1
-        _drop(entries, number, log, "dropped thinking that led to what was lost")
+    first = number
+    while first and only_thinks(entries[first - 1].message):
+        first -= 1
+        _drop(entries, first, log, "dropped thinking that led to what was lost")
+    if first < number:
+        _unbind(entries, number)
 
 
 def without_thinking(entry: Entry) -> Entry:
@@ -71,11 +76,8 @@ def without_thinking(entry: Entry) -> Entry:
 def _drop(entries: Entries, number: int, log: Log, why: str) -> None:
     before = entries[number]
     entries[number] = without_thinking(before)
-    if entries[number] is before:
-        return
-    log.note(RepairKind.THINKING_DROPPED, before.index, why)
-    if not entries[number].message.parts:
-        _unbind(entries, number + 1)
+    if entries[number] is not before:
+        log.note(RepairKind.THINKING_DROPPED, before.index, why)
 
 
 def _unbind(entries: Entries, number: int) -> None:
