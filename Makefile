@@ -8,11 +8,11 @@ STAMP := $(VENV)/.ready
 WORKERS ?= 2
 SEED ?=
 
-.PHONY: help demo test check bench soak fmt lock clean docs
+.PHONY: help demo test test-clients check bench soak fmt lock clean docs
 .DEFAULT_GOAL := help
 
 help: ## Show the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 $(STAMP): requirements/dev.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Headway needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1). Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
@@ -27,6 +27,13 @@ demo: $(STAMP) ## The main job, no key needed
 
 test: $(STAMP) ## The whole test suite
 	$(BIN)/python -m pytest -n $(WORKERS)
+
+test-clients: $(STAMP) ## Claude Code, Codex, opencode, pi, … unmodified through the gateway (needs npm; minutes)
+	$(BIN)/python tests/clients/install.py
+	HEADWAY_CLIENTS=1 $(BIN)/python -m pytest tests/clients -n $(WORKERS) -rs
+
+test-terminal: $(STAMP) ## The terminal agent in real terminals, and escapes from the sandbox
+	HEADWAY_TERMINAL_TESTS=1 $(BIN)/python -m pytest tests/spec/test_chat.py tests/spec/test_chat_at_hand.py tests/spec/test_sandbox_escapes.py
 
 check: $(STAMP) ## Format, lint, types, layers, docs drift, tests: what must be green before a change lands
 	$(BIN)/ruff format --check .
@@ -51,7 +58,7 @@ docs: $(STAMP) ## Write the generated reference pages again
 
 lock: $(STAMP) ## Resolve the development dependencies again
 	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra sdks --extra test --extra check pyproject.toml requirements/build.in -o requirements/dev.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra fast --extra sdks --extra test --extra check pyproject.toml requirements/build.in -o requirements/dev.lock
 
 clean: ## Remove what the other targets made
-	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage htmlcov
+	rm -rf $(VENV) .clients dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage htmlcov

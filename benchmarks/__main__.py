@@ -3,7 +3,7 @@
 import sys
 from importlib import import_module
 
-BENCHMARKS = ("streams", "arguments", "history", "transport", "store")
+BENCHMARKS = ("streams", "arguments", "history", "transport", "store", "waste", "engine", "memory", "gateway")
 
 
 def main() -> int:

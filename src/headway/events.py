@@ -18,6 +18,8 @@ class StreamOpened(Struct, frozen=True, tag="opened", gc=False):
 
     id: str = ""
     model: str = ""
+    created: int = 0
+    """When, in whole seconds since 1970, for a wire that says so; decoders leave it to whoever has a clock."""
 
 
 class TextDelta(Struct, frozen=True, tag="text", gc=False):
@@ -136,6 +138,8 @@ class Cut(Enum):
     NOT_EVENTS = "not_an_event_stream"
     TOO_LARGE = "too_large"
     UNREADABLE = "unreadable"
+    CONTRADICTORY = "contradictory"
+    """What was finished is not what was streamed: pieces were lost or came twice."""
 
 
 class StreamCut(Struct, frozen=True, tag="cut", gc=False):

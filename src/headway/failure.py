@@ -5,7 +5,7 @@ HeadwayError            anything Headway raises on purpose; its text is for peop
 └── TurnFailed          a turn ended without an answer; carries the `Failure` and what was tried
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from enum import Enum
 
 from msgspec import Struct
@@ -124,13 +124,15 @@ class InvalidInput(HeadwayError):
 
 
 class TurnFailed(HeadwayError):
-    """A turn ended without an answer; what was received is kept in its ledger."""
+    """A turn ended without an answer. It carries the last failure, who was asked, and the words that had come."""
 
-    def __init__(self, failure: Failure, tried: Sequence[str] = ()) -> None:
-        """Keep the failure and the names of what was tried."""
-        self.failure, self.tried = failure, tuple(tried)
-        super().__init__(failure, self.tried)
+    def __init__(self, failure: Failure, tried: Iterable[str] = (), text: str = "", why: str = "") -> None:
+        """Keep the facts; `text` is what was received of the answer, `why` is why no more was tried."""
+        self.failure, self.tried, self.text, self.why = failure, tuple(tried), text, why
+        super().__init__(failure, self.tried, text, why)
 
     def __str__(self) -> str:
-        tried = f" (tried {', '.join(self.tried)})" if self.tried else ""
-        return f"{self.failure.reason}{tried}"
+        why = f" Given up: {self.why}." if self.why else ""
+        tried = f" Asked: {', '.join(self.tried)}." if self.tried else ""
+        kept = f" {len(self.text):,} characters of the answer are kept." if self.text else ""
+        return f"{self.failure.reason}{why}{tried}{kept}"

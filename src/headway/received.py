@@ -42,6 +42,12 @@ class Received(Struct, frozen=True):
         return tuple(part for part in self.parts if isinstance(part, CallFragment))
 
     @property
+    def size(self) -> int:
+        """Return how many characters of words and calls there are."""
+        calls = sum(len(call.arguments) for call in self.calls)
+        return len(self.text) + calls + sum(len(fragment.arguments) for fragment in self.fragments)
+
+    @property
     def is_complete(self) -> bool:
         """Say whether the wire's own terminal mark was seen."""
         return isinstance(self.end, StreamEnded)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from headway.messages import CallFragment
 from headway.recovery.drafts import Draft, draft_of, extend, open_text, reader_of
 from headway.recovery.joining import Joined, Refused, StillOpen, join
+from headway.sim.filler import text_of
 
 CHAPTER = (
     "It was late when Zoë came home — the café was shut.\n\n\t“Qui est là?” she asked.  Nobody answered 😀; only\n"
@@ -118,6 +119,31 @@ def test_a_wrong_count_with_a_repeat_that_cannot_be_mistaken_is_put_right(call):
             assert is_call(result, call) or isinstance(result, Refused), (cut, error, result)
             joined, tried = joined + is_call(result, call), tried + 1
     assert joined == tried > 500
+
+
+@pytest.mark.parametrize("again", [60, 200])
+def test_lines_said_again_are_removed_although_the_model_copies_the_offset_it_was_told(again):
+    call = {"path": "notes/a.txt", "content": text_of(2_000)}
+    text = json.dumps(call)
+    for cut in range(again + 100, len(text), 7):
+        draft = cut_at(text, cut)
+        rest, more = what_follows(draft, call)
+        repeated = open_text(draft)[-again:] + rest
+        assert is_call(join(draft, repeated, offset=draft.offset, more=more), call), cut
+        arguments = json.dumps({"draft": draft.id, "offset": draft.offset, "rest": repeated})
+        for end in range(40, len(arguments), 11):
+            extended = extend(draft, CallFragment("c", "continue_draft", arguments[:end]))
+            assert call["content"].startswith(open_text(extended)), (cut, end)
+
+
+def test_a_line_that_really_stands_there_again_and_again_stays_where_the_offset_says_so():
+    line = "<tr><td>nothing</td><td>nothing</td><td>nothing</td><td>nothing at all</td></tr>\n"
+    call = {"content": line * 12}
+    text = json.dumps(call)
+    for cut in range(3 * len(line), len(text)):
+        draft = cut_at(text, cut)
+        rest, more = what_follows(draft, call)
+        assert is_call(join(draft, rest, offset=draft.offset, more=more), call), cut
 
 
 def test_a_wrong_count_in_a_text_that_repeats_itself_is_never_guessed():

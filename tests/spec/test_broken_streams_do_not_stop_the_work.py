@@ -11,6 +11,7 @@ from headway.sim.scenario import load_script
 from headway.sim.script import Final, Script, WriteFile
 from headway.turn import notices
 from support.lab import asked, in_lab
+from support.rows import row
 
 WIRES = pytest.mark.parametrize("wire", ["chat", "responses", "anthropic"])
 PAGE = "".join(f'<p id="p{number}">“Line” {number} — é 😀 \\ back\\slash "quoted"</p>\n' for number in range(400))
@@ -32,6 +33,7 @@ def effects(lab):
     return [happening.call.name for happening in lab.told(ToolBegan)]
 
 
+@row(18, 22)
 @WIRES
 @pytest.mark.parametrize(
     "name", ["stale_stream_in_a_large_call", "output_limit_in_arguments", "every_call_over_8_kb_is_reset"]
@@ -54,6 +56,7 @@ def test_a_large_call_that_is_cut_again_and_again_is_finished_through_its_draft(
     in_lab(tmp_path, work)
 
 
+@row(18)
 @WIRES
 def test_without_drafts_the_model_makes_smaller_calls_and_the_file_is_whole(tmp_path, wire):
     script = load_script("every_call_over_8_kb_is_reset")
@@ -73,6 +76,7 @@ def test_without_drafts_the_model_makes_smaller_calls_and_the_file_is_whole(tmp_
     in_lab(tmp_path, work)
 
 
+@row(14, 16, 17)
 @WIRES
 def test_cut_text_is_continued_without_gap_or_repeat(tmp_path, wire):
     script = load_script("cut_text")
@@ -88,6 +92,7 @@ def test_cut_text_is_continued_without_gap_or_repeat(tmp_path, wire):
     in_lab(tmp_path, work)
 
 
+@row(3, 8)
 @WIRES
 def test_pings_do_not_hide_a_stall(tmp_path, wire):
     script = load_script("pings_only")
@@ -104,6 +109,7 @@ def test_pings_do_not_hide_a_stall(tmp_path, wire):
     in_lab(tmp_path, work)
 
 
+@row(5)
 @WIRES
 def test_slow_but_steady_is_never_killed(tmp_path, wire):
     script = load_script("slow_but_steady")
@@ -116,6 +122,7 @@ def test_slow_but_steady_is_never_killed(tmp_path, wire):
     in_lab(tmp_path, work)
 
 
+@row(24, 25)
 @WIRES
 @pytest.mark.parametrize("other", ["chat", "responses", "anthropic"])
 @pytest.mark.parametrize("name", ["new_sensitive_1027", "silent_filter"])
@@ -138,6 +145,7 @@ def test_a_content_filter_goes_to_the_next_provider_and_the_partial_goes_along(t
     in_lab(tmp_path, work)
 
 
+@row(31)
 @WIRES
 def test_everything_down_is_a_clear_error_after_at_most_three_requests_an_upstream(tmp_path, wire):
     script = broken("wrong_status status=503")
@@ -153,6 +161,7 @@ def test_everything_down_is_a_clear_error_after_at_most_three_requests_an_upstre
     in_lab(tmp_path, work)
 
 
+@row(31, 32)
 @WIRES
 def test_a_bad_key_is_not_used_twice(tmp_path, wire):
     script = load_script("bad_key")
@@ -167,6 +176,7 @@ def test_a_bad_key_is_not_used_twice(tmp_path, wire):
     in_lab(tmp_path, work)
 
 
+@row(45)
 @WIRES
 def test_going_round_in_circles_is_noticed_and_told_first(tmp_path, wire):
     script = load_script("going_round_in_circles")
@@ -180,6 +190,7 @@ def test_going_round_in_circles_is_noticed_and_told_first(tmp_path, wire):
     in_lab(tmp_path, work)
 
 
+@row(33)
 @WIRES
 @pytest.mark.parametrize("other", ["chat", "responses", "anthropic"])
 def test_thinking_and_tools_in_the_history_cross_to_another_wire(tmp_path, wire, other):

@@ -1,119 +1,48 @@
 """Worlds: the whole stack in virtual time, under random faults from a seed. A failing world prints how to replay it.
 
-`make test` runs WORLDS of them; `make soak` as many as HEADWAY_WORLDS says.
+`make test` runs WORLDS of them; `make soak` as many as HEADWAY_WORLDS says. What a world is stands in
+`support/worlds.py`, what it is held to in `support/worlds_judge.py`.
 """
 
 import os
-import re
-from random import Random
+import random
+from pathlib import Path
+from shutil import rmtree
 
 import pytest
 
-from headway.agent.happenings import Done, ToolBegan
-from headway.dialect import DIALECTS
-from headway.history.invariants import violations
-from headway.history.project import project
-from headway.messages import ModelRequest, Text, ToolSpec, user
-from headway.recovery.ledger import Policy, Strategy
-from headway.sim.catalog import read_fault
-from headway.sim.filler import text_of
-from headway.sim.script import Call, Final, Habits, Pace, Say, Script, Think, WriteFile
-from headway.wire.json_text import strict_object
-from headway.wire.table import WIRES
-from support.lab import asked, in_lab
-from support.validators import VALIDATORS
+from headway.sim.fault import FAULTS, name_of
+from support.lab import in_lab
+from support.rows import row
+from support.worlds import Day, make_world
+from support.worlds_account import Account
+from support.worlds_judge import Judge
+from support.worlds_play import Player
+from support.worlds_weather import weather
 
-WORLDS = int(os.environ.get("HEADWAY_WORLDS", "200"))
-BATCH = 50
-WEATHER = (
-    "stall at=anywhere chance={}",
-    "rst at=anywhere chance={}",
-    "fin at=anywhere chance={}",
-    "truncated_chunk at=anywhere chance={}",
-    "pings_only at=anywhere chance={}",
-    "empty_deltas at=anywhere chance={}",
-    "garbage_frame at=anywhere chance={}",
-    "output_limit at=anywhere chance={}",
-    "stream_error at=anywhere chance={}",
-    "no_headers chance={}",
-    "wrong_status status=503 chance={}",
-    "wrong_status status=500 chance={}",
-    "empty_reply chance={}",
-    "html_instead chance={}",
-)
+WORLDS = int(os.environ.get("HEADWAY_WORLDS", "2000"))
+BATCH = 100
 
 
-def weather(die: Random) -> tuple:
-    chosen = die.sample(WEATHER, die.randint(0, 6))
-    return tuple(read_fault(fault.format(round(die.uniform(0.02, 0.25), 3))) for fault in chosen)
-
-
-def task(die: Random) -> Script:
-    steps = []
-    for number in range(die.randint(1, 3)):
-        if die.random() < 0.4:
-            steps.append(Think(text_of(die.randint(20, 200))))
-        if die.random() < 0.4:
-            steps.append(Say(f"Step {number}: I write a file. "))
-        steps.append(WriteFile(f"f{number}.txt", text_of(die.randint(50, 9000))))
-        if die.random() < 0.3:
-            steps.append(Call("list_files", {"path": "."}))
-    steps.append(Final(text_of(die.randint(20, 1500))))
-    return Script(
-        prompt="Write the files.",
-        steps=tuple(steps),
-        pace=Pace(characters=die.choice([7, 20, 200]), seconds=die.choice([0, 0, 0.01])),
-        habits=Habits(overlap=die.choice([0, 0, 30, 60])),
-    )
-
-
-def judge(lab, script, ending):
-    """Hold a world to the promises."""
-    wanted = {step.path: step.content for step in script.steps if isinstance(step, WriteFile)}
-    for happening in lab.told(ToolBegan):
-        given = strict_object(happening.call.arguments)
-        if happening.call.name == "write_file":
-            assert given["content"] in wanted[given["path"]], "what ran is a whole piece of what was meant"
-    for path in lab.folder.iterdir():
-        assert wanted[path.name].startswith(path.read_text(encoding="utf-8")), "no effect happened twice"
-    history = lab.session.state.history
-    tools = (
-        ToolSpec("write_file", parameters={"type": "object"}),
-        ToolSpec("list_files", parameters={"type": "object"}),
-    )
-    for name, wire in WIRES.items():
-        request = ModelRequest("m", (*history, user("go on")), tools=tools, system=(Text("s"),))
-        sent = project(request, DIALECTS[name]).request
-        assert violations(sent, DIALECTS[name]) == []
-        assert VALIDATORS[name](wire.render_request(sent)) == []
-    if isinstance(ending, Done) and not any(sim.log[-1].faults for sim in lab.sims if sim.log):
-        final = next(step.text for step in script.steps if isinstance(step, Final))
-        assert plain(final) in plain(ending.text) or ending.text == script.afterwards, "every word, exactly once"
-
-
-def plain(text: str) -> str:
-    """Blank the filler's runs of dots: where one is cut, nobody can say how many of them were a repeat."""
-    return re.sub(r"[.\s]*\.{3,}[.\s]*", "…", text)
-
-
-def play(seed: int, folder) -> None:
-    die = Random(seed)
-    script = task(die)
-    policy = Policy(forbidden=frozenset({Strategy.CONTINUE_DRAFT})) if die.random() < 0.3 else Policy()
+def play(seed: int, folder: Path) -> list[Account]:
+    """Play a world, judge each day, and let the weather be clear until everything is done."""
+    random.seed(seed)
+    world = make_world(seed)
+    accounts: list[Account] = []
 
     async def work(lab):
-        endpoints = []
-        for _ in range(die.randint(1, 3)):
-            stormy = Script(**{**fields(script), "faults": weather(die)})
-            endpoints.append(await lab.provider(stormy, die.choice(list(WIRES)), seed=die.randrange(10**6)))
-        ending = await asked(lab, script, *endpoints, policy=policy)
-        judge(lab, script, ending)
+        player = Player(world, lab)
+        await player.begin()
+        judge = Judge(player)
+        for day in (*world.days, *[Day.clear(world)] * (len(world.days) + 2)):
+            if len(accounts) >= len(world.days) and judge.is_done(accounts[-1]):
+                break
+            accounts.append(await player.live(day))
+            judge.judge_day(accounts[-1])
+        judge.judge_end(accounts[-1])
 
     in_lab(folder, work)
-
-
-def fields(script: Script) -> dict:
-    return {name: getattr(script, name) for name in script.__struct_fields__}
+    return accounts
 
 
 def worlds() -> list[range]:
@@ -123,6 +52,7 @@ def worlds() -> list[range]:
     return [range(start, min(start + BATCH, WORLDS)) for start in range(0, WORLDS, BATCH)]
 
 
+@row(49)
 @pytest.mark.parametrize("seeds", worlds(), ids=lambda seeds: f"{seeds.start}-{seeds.stop - 1}")
 def test_worlds(tmp_path, seeds):
     for seed in seeds:
@@ -133,3 +63,19 @@ def test_worlds(tmp_path, seeds):
         except BaseException as exc:
             exc.add_note(f"replay: HEADWAY_WORLD={seed} .venv/bin/python -m pytest tests/spec/test_worlds.py")
             raise
+        rmtree(folder)  # thousands of them are not worth keeping
+
+
+@pytest.mark.parametrize("seed", range(0, 40, 4))
+def test_the_same_seed_is_the_same_world(tmp_path, seed):
+    told = []
+    for turn in ("first", "again"):
+        (tmp_path / turn).mkdir()
+        accounts = play(seed, tmp_path / turn)
+        told.append([([item for _, item in account.heard], account.ending) for account in accounts])
+    assert told[0] == told[1]
+
+
+def test_every_fault_of_the_catalogue_has_its_weather():
+    die = random.Random(0)
+    assert {name_of(type(fault)) for _ in range(3000) for fault in weather(die)} == set(FAULTS)

@@ -23,6 +23,7 @@ from headway.store.sessions import Sessions
 from headway.transport.clock import run_virtual
 from headway.transport.http import HttpClient
 from headway.transport.limits import Overrides
+from headway.turn.crew import Crew
 from headway.turn.endpoint import Endpoint
 
 PATHS = {"chat": "/v1/chat/completions", "responses": "/v1/responses", "anthropic": "/v1/messages"}
@@ -73,7 +74,7 @@ class Lab:
 
         context = ToolContext(Workspace(self.folder), Approvals(Mode.AUTO))
         brief = Brief(system="You are an agent.", policy=policy or Policy())
-        return Agent(self.client, endpoints, self.session, TOOLS, context, hear, brief)
+        return Agent(self.client, lambda: Crew(endpoints), self.session, TOOLS, context, hear, brief)
 
     def told(self, kind: type) -> list[Any]:
         return [item for item in self.items if isinstance(item, kind)]
@@ -84,8 +85,10 @@ class Lab:
 
 def in_lab(folder: Path, work: Callable[[Lab], Awaitable[None]]) -> None:
     """Run a scenario in virtual time, and see that nothing of it is left behind."""
+    troubles: list[dict[str, Any]] = []
 
     async def run() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, trouble: troubles.append(trouble))
         async with AsyncExitStack() as stack:
             lab = Lab(folder, stack)
             await work(lab)
@@ -98,7 +101,13 @@ def in_lab(folder: Path, work: Callable[[Lab], Awaitable[None]]) -> None:
             assert [sim.open_connections for sim in lab.sims] == [0] * len(lab.sims), "a socket was left open"
             assert asyncio.all_tasks() == {asyncio.current_task()}, "a task was left running"
 
-    run_virtual(run())
+    try:
+        run_virtual(run())
+    except BaseException as exc:
+        for trouble in troubles:
+            exc.add_note(f"before that: {trouble['message']}: {trouble.get('exception')!r}")
+        raise
+    assert troubles == [], "a task or a callback failed, and nobody was told"
 
 
 async def asked(lab: Lab, script: Script, *endpoints: Endpoint, **given: Any) -> Ending:

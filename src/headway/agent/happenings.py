@@ -1,5 +1,6 @@
-"""What happens around the replies of an agent: tools, and loops that were noticed. The rest are events and notices."""
+"""What happens around the replies of an agent: tools, loops that were noticed, summaries. The rest is said by turns."""
 
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -7,6 +8,7 @@ from msgspec import Struct
 from headway.failure import Failure
 from headway.messages import ToolCall, ToolResult
 from headway.recovery.decisions import Why
+from headway.turn.attempt import Item
 
 
 class ToolBegan(Struct, frozen=True, tag="tool_began"):
@@ -20,6 +22,8 @@ class ToolEnded(Struct, frozen=True, tag="tool_ended"):
 
     call: ToolCall
     result: ToolResult
+    ran: bool = True
+    """Did it begin? One that is refused does not."""
 
 
 class LoopNoticed(Struct, frozen=True, tag="loop_noticed"):
@@ -28,7 +32,46 @@ class LoopNoticed(Struct, frozen=True, tag="loop_noticed"):
     words: str
 
 
-Happening: TypeAlias = ToolBegan | ToolEnded | LoopNoticed
+class SummingUp(Struct, frozen=True, tag="summing_up"):
+    """The conversation has outgrown the model, which is asked to sum up the older part of it."""
+
+    messages: int
+    characters: int
+
+
+class SummedUp(Struct, frozen=True, tag="summed_up"):
+    """A summary stands for the older part of the conversation from here on; the journal keeps it all."""
+
+    before: int
+    """Characters that the conversation had."""
+    after: int
+    summary: str
+
+
+class NotSummedUp(Struct, frozen=True, tag="not_summed_up"):
+    """No summary could be had; old results and exchanges are left out instead, in this request only."""
+
+    reason: str
+
+
+class NotKept(Struct, frozen=True, tag="not_kept"):
+    """The session cannot be written down now; it goes on in memory, and what is missing goes with the next write."""
+
+    words: str
+
+
+class AnsweredBy(Struct, frozen=True, tag="answered_by"):
+    """Somebody else answers from here on than before; at first the first of the chain is expected."""
+
+    upstream: str
+    model: str
+    instead_of: str
+
+
+Happening: TypeAlias = ToolBegan | ToolEnded | LoopNoticed | SummingUp | SummedUp | NotSummedUp | NotKept | AnsweredBy
+AgentItem: TypeAlias = Item | Happening
+AgentSink: TypeAlias = Callable[[Sequence[AgentItem]], Awaitable[None]]
+"""Takes what is said and what happens, as it comes; awaiting it is the back-pressure."""
 
 
 class Done(Struct, frozen=True, tag="done"):

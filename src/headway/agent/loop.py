@@ -5,28 +5,47 @@ result before the next request. Whatever kills the process, the next one goes on
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeAlias
+from collections.abc import Sequence
+from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from headway.agent.happenings import Done, Ending, GaveUp, Happening, LoopNoticed, Stopped, ToolBegan, ToolEnded
+from headway.agent.answering import Answering
+from headway.agent.approval import Kind
+from headway.agent.compacting import Compactor
+from headway.agent.compaction import room_for
+from headway.agent.happenings import (
+    AgentSink,
+    Done,
+    Ending,
+    GaveUp,
+    LoopNoticed,
+    NotKept,
+    Stopped,
+    ToolBegan,
+    ToolEnded,
+)
 from headway.agent.loops import End, LoopWatch, Tell
 from headway.agent.running import run_calls
 from headway.agent.tools.tool import Tool, ToolContext, refusing_drafts
 from headway.events import CallArguments, CallOpened, TextDelta
+from headway.failure import Failure, FailureKind
 from headway.messages import Message, ModelRequest, Text, ToolCall, ToolResult, user
 from headway.recovery import decisions
-from headway.recovery.ledger import Policy
+from headway.recovery.drafts import CONTINUE_DRAFT
+from headway.recovery.ledger import Ledger, Policy
+from headway.store.errors import StoreFailed
 from headway.store.records import (
     ArgumentsReceived,
     AttemptBroken,
     DraftKept,
     How,
+    Record,
     Repaired,
     ReplyReceived,
     TextReceived,
+    TextWithdrawn,
     ToolFinished,
     ToolIntended,
     TurnBegan,
@@ -36,14 +55,13 @@ from headway.store.records import (
 )
 from headway.store.session import Session
 from headway.transport.http import HttpClient
+from headway.transport.watchdog import Quiet
 from headway.turn import notices
 from headway.turn.attempt import Item
-from headway.turn.endpoint import Endpoint
+from headway.turn.crew import Crew, Muster
 from headway.turn.runner import Turn
 
-AgentItem: TypeAlias = Item | Happening
-AgentSink: TypeAlias = Callable[[Sequence[AgentItem]], Awaitable[None]]
-MOST_STEPS = 200
+_OBJECTIONS = frozenset({FailureKind.CONTENT_FILTERED, FailureKind.REFUSED})
 
 
 class Brief(Struct, frozen=True):
@@ -53,48 +71,69 @@ class Brief(Struct, frozen=True):
     policy: Policy = Policy()
     max_output_tokens: int | None = None
     """None leaves it to the endpoint."""
+    route: str = ""
+    """The name of the way to an answer, for the journal."""
+    steps: int = 200
+    """Rounds of calls in one task."""
 
 
 class Agent:
-    """One conversation: a session, the endpoints that answer, and the tools they may call."""
+    """One conversation: a session, whoever answers, and the tools they may call."""
 
     def __init__(
         self,
         client: HttpClient,
-        endpoints: Sequence[Endpoint],
+        muster: Muster,
         session: Session,
         tools: Sequence[Tool],
         context: ToolContext,
         sink: AgentSink,
         brief: Brief | None = None,
     ) -> None:
-        """Converse in a session. `sink` is told what is said and what happens, as it comes."""
-        self._client, self._endpoints, self._session = client, tuple(endpoints), session
+        """Converse in a session with whom `muster` gives; `sink` is told what is said and what happens, as it comes."""
+        self._client, self._muster, self._session = client, muster, session
         self._tools, self._context, self._sink = tuple(tools), context, sink
         self._brief = brief or Brief()
         given = self._brief.policy
         self._policy = replace(given, never_drafted=given.never_drafted | refusing_drafts(self._tools))
         self._open_calls: dict[int, CallOpened] = {}
         self._turn = 0
+        self._keeps = True
+        self._asking: Turn | None = None
+        self._compactor = Compactor(client, session, sink)
+        self._answering = Answering()
+        self._begun: set[str] = set()
+        self._objecting: set[str] = set()
+        """Who would not take this task: what was filtered or refused stands in the history of every later request."""
 
     async def ask(self, words: str | Message) -> Ending:
-        """Say something to the agent and bring it to an end."""
+        """Say something to the agent and bring it to an end; while another turn of the session goes on, wait for it."""
+        async with self._session.one_turn_at_a_time:
+            return await self._ask(words)
+
+    async def _ask(self, words: str | Message) -> Ending:
         session = self._session
         self._turn = session.state.turn + 1
+        self._objecting.clear()
         message = user(words) if isinstance(words, str) else words
-        await session.commit(UserSaid(message), TurnBegan(self._turn, ", ".join(e.name for e in self._endpoints)))
+        await self._write(UserSaid(message), TurnBegan(self._turn, self._brief.route))
         try:
             ending = await self._until_done()
         except asyncio.CancelledError:
-            await session.commit(TurnEnded(self._turn, How.CANCELLED))
+            await self._write(TurnEnded(self._turn, How.CANCELLED))
             raise
         how = How.ANSWERED if isinstance(ending, Done) else How.FAILED
-        await session.commit(TurnEnded(self._turn, how, ending.failure if isinstance(ending, GaveUp) else None))
+        await self._write(TurnEnded(self._turn, how, ending.failure if isinstance(ending, GaveUp) else None))
         return ending
+
+    def quiet(self) -> Quiet | None:
+        """Return how long the stream that is open now has been quiet, for a status line; None if none is."""
+        turn = self._compactor.turn or self._asking
+        return turn.quiet() if turn is not None else None
 
     async def _until_done(self) -> Ending:
         watch = LoopWatch()
-        for _ in range(MOST_STEPS):
+        for _ in range(self._brief.steps):
             turn = await self._reply()
             if isinstance(turn, GaveUp | Done):
                 return turn
@@ -103,27 +142,41 @@ class Agent:
             if isinstance(verdict, End):
                 return Stopped(verdict.reason)
             if isinstance(verdict, Tell):
-                await self._session.commit(UserSaid(user(verdict.text)))
+                await self._write(UserSaid(user(verdict.text)))
                 await self._sink([LoopNoticed(verdict.text)])
-        return Stopped(f"The agent took {MOST_STEPS} steps without coming to an end.")
+        return Stopped(f"The agent took {self._brief.steps} steps without coming to an end.")
 
     async def _reply(self) -> GaveUp | Done | tuple[tuple[ToolCall, ...], tuple[ToolResult, ...]]:
         """Get one reply; an answer ends the loop, calls are run."""
-        session, state = self._session, self._session.state
-        ledger = state.ledger(self._policy, tuple(endpoint.upstream() for endpoint in self._endpoints))
-        turn = Turn(self._client, self._endpoints, self._hear, ledger=ledger)
+        state = self._session.state
+        crew = self._muster().asking_last(self._objecting)
+        await self._sink(self._answering.news(crew.changes))
+        ledger = state.ledger(self._policy, tuple(endpoint.upstream() for endpoint in crew.endpoints))
+        shorten = partial(self._shorten, crew)
+        turn = Turn(self._client, crew.endpoints, self._hear, ledger=ledger, lessons=crew.lessons, shorten=shorten)
+        self._asking = turn
         decision = await turn.run(self._request(state.history))
+        self._asking = None
         closed, salvage = ledger_closed(self._turn, turn.ledger), turn.ledger.salvage
         if isinstance(decision, decisions.GiveUp):
-            await session.commit(closed)
+            await self._write(closed)
             return GaveUp(decision.failure, decision.why)
         usage = turn.attempts[-1].usage
         reply = Message("assistant", salvage.parts)
-        await session.commit(ReplyReceived(self._turn, reply, turn.endpoint.model, turn.endpoint.name, usage), closed)
+        await self._write(ReplyReceived(self._turn, reply, turn.endpoint.model, turn.endpoint.name, usage), closed)
+        await self._sink(self._answering.after(crew, turn.endpoint))
         if not isinstance(decision, decisions.RunTools):
             return Done(salvage.text)
         results = await run_calls(decision.calls, self._tools, self._context, self._intend, self._finish)
         return decision.calls, results
+
+    async def _shorten(
+        self, crew: Crew, request: ModelRequest, ledger: Ledger, failure: Failure
+    ) -> ModelRequest | None:
+        """Have the conversation summed up, for a request that was too long."""
+        if not await self._compactor.compact(crew, ledger, room_for(request, failure)):
+            return None
+        return replace(request, messages=self._session.state.messages)
 
     def _request(self, history: tuple[Message, ...]) -> ModelRequest:
         return ModelRequest(
@@ -135,7 +188,8 @@ class Agent:
         )
 
     async def _hear(self, items: Sequence[Item]) -> None:
-        """Write down what comes, and pass it on."""
+        """Write down what comes, and pass it on; what was mended is told once."""
+        told: list[Item] = []
         for item in items:
             match item:
                 case TextDelta(text=text):
@@ -147,23 +201,57 @@ class Agent:
                     self._session.note(
                         ArgumentsReceived(self._turn, number, opened.id, opened.name, text, opened.freeform)
                     )
-                case notices.Asking():
-                    self._open_calls.clear()
-                case notices.Broke(upstream=upstream, failure=failure, received=received):
-                    self._session.note(AttemptBroken(self._turn, upstream, failure, received, received))
+                case notices.DraftGrows(call=number, id=name, text=text):
+                    self._session.note(ArgumentsReceived(self._turn, number, name, CONTINUE_DRAFT.name, text))
+                case notices.Broke(brought=brought, gained=gained, goes_on=goes_on):
+                    self._session.note(
+                        AttemptBroken(self._turn, item.upstream, item.failure, brought, gained, item.usage, goes_on)
+                    )
+                    if not goes_on:
+                        self._open_calls.clear()
+                case notices.Withdrawn():
+                    self._session.note(TextWithdrawn(self._turn))
                 case notices.DraftHeld(draft=draft):
-                    await self._session.commit(DraftKept(self._turn, draft))
-                case notices.Healed(repairs=repairs):
+                    await self._write(DraftKept(self._turn, draft))
+                case notices.Healed(upstream=upstream, repairs=repairs):
                     if new := self._session.state.unreported(repairs):
-                        await self._session.commit(Repaired(new))
+                        await self._write(Repaired(new))
+                        told.append(notices.Healed(upstream, new))
+                    continue
                 case _:
                     pass
-        await self._sink(items)
+            told.append(item)
+        self._objecting |= _who_objected(items)
+        await self._sink(told)
+
+    async def _write(self, *records: Record) -> None:
+        """Secure records; while a disk refuses them, the session goes on in memory, and that is told once."""
+        kept = await self._session.keep(*records)
+        if not kept and self._keeps and (trouble := self._session.trouble) is not None:
+            await self._sink([NotKept(trouble.happened)])
+        self._keeps = kept
 
     async def _intend(self, call: ToolCall) -> None:
-        await self._session.commit(ToolIntended(self._turn, call))
+        """Secure the intent of a call. What could take effect does not run without: a crash could make it run twice."""
+        intent = ToolIntended(self._turn, call)
+        if next((tool.kind for tool in self._tools if tool.name == call.name), None) is Kind.READS:
+            await self._write(intent)
+        else:
+            try:
+                await self._session.commit(intent)
+            except StoreFailed as failed:
+                why = f"{failed.detail}; {call.name} was not run, because that could not be written down first"
+                raise StoreFailed(failed.trouble, failed.path, why, failed.owner) from failed
+        self._begun.add(call.id)
         await self._sink([ToolBegan(call)])
 
     async def _finish(self, call: ToolCall, result: ToolResult) -> None:
-        await self._session.commit(ToolFinished(self._turn, result))
-        await self._sink([ToolEnded(call, result)])
+        await self._write(ToolFinished(self._turn, result))
+        ran = call.id in self._begun
+        self._begun.discard(call.id)
+        await self._sink([ToolEnded(call, result, ran)])
+
+
+def _who_objected(items: Sequence[Item]) -> set[str]:
+    """Return who was left because of what the conversation holds."""
+    return {one.upstream for one in items if isinstance(one, notices.FailedOver) and one.failure.kind in _OBJECTIONS}

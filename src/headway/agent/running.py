@@ -18,11 +18,13 @@ from msgspec.structs import replace
 
 from headway.agent.approval import Deny, Kind
 from headway.agent.tools.bounds import clip
+from headway.agent.tools.threads import in_thread
 from headway.agent.tools.tool import Content, Tool, ToolContext
 from headway.failure import HeadwayError
 from headway.history.characters import clean
 from headway.messages import ResultPart, Text, ToolCall, ToolResult
 from headway.recovery.schema import check
+from headway.transport.clock import Awake
 from headway.wire.json_text import BadJson, excerpt, strict_object
 
 OnIntent: TypeAlias = Callable[[ToolCall], Awaitable[None]]
@@ -63,6 +65,7 @@ class _Ready(Struct, frozen=True):
     call: ToolCall
     tool: Tool
     arguments: dict[str, Any]
+    context: ToolContext
 
 
 class _Executor:
@@ -113,22 +116,27 @@ class _Executor:
         if problems := check(tool.spec.parameters, arguments):
             words = f"`{call.name}` was not run; its arguments do not fit: {'; '.join(problems)}."
             return await self._report(call, _failed(call, words))
-        judgement = await self._context.approvals.decide(tool.kind, call)
+        path, context = arguments.get("path"), self._context
+        place = await in_thread(context.workspace.place, path) if isinstance(path, str) else None
+        judgement = await context.approvals.decide(tool.kind, call, place)
         if isinstance(judgement, Deny):
             return await self._report(call, _failed(call, judgement.reason))
+        if place is not None and place.concern:  # somebody was asked about this very place
+            context = replace(context, workspace=context.workspace.revealing())
         await self._on_intent(call)
-        return _Ready(call, tool, arguments)
+        return _Ready(call, tool, arguments, context)
 
     async def _finish(self, ready: "_Ready | ToolResult") -> ToolResult:
         if isinstance(ready, ToolResult):
             return ready
         async with self._room:
-            context = replace(self._context, call_id=ready.call.id)
+            context = replace(ready.context, call_id=ready.call.id)
             outcome = await _outcome(ready.tool.run(ready.arguments, context), context.limits.call_seconds)
         if isinstance(outcome, BaseException):
             result = _failed(ready.call, _words(ready.tool, outcome))
         else:
             result = _result(ready.call, outcome)
+        result = await in_thread(self._context.redactor.cleaned, result)
         return await self._report(ready.call, _bounded(result, self._context.limits.result_characters))
 
     async def _report(self, call: ToolCall, result: ToolResult) -> ToolResult:
@@ -146,7 +154,10 @@ async def _outcome(running: Awaitable[Content], seconds: float) -> Content | Bas
     task = asyncio.ensure_future(running)
     task.add_done_callback(lambda done: done.cancelled() or done.exception())
     try:
-        await asyncio.wait({task}, timeout=seconds)
+        with Awake() as awake:
+            ends_at = awake.time() + seconds
+            while not task.done() and (left := ends_at - awake.time()) > 0:
+                await asyncio.wait({task}, timeout=left)
     except asyncio.CancelledError:
         task.cancel()
         await asyncio.wait({task}, timeout=LEAVE_SECONDS)

@@ -14,8 +14,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from headway.agent.places import Place
 from headway.agent.tools.path_names import DEEPEST, parts_of, refuse_git_internals
-from headway.agent.tools.refusals import OutsideWorkspace, PathRefused, in_words
+from headway.agent.tools.refusals import Hidden, NotThere, OutsideWorkspace, PathRefused, ToolError, in_words
 from headway.failure import InvalidInput
 
 MOST_LINKS = 40
@@ -50,13 +51,14 @@ class Folder(Struct, frozen=True):
 class Workspace:
     """A root that tools work in, and further roots that a person has allowed."""
 
-    def __init__(self, root: Path | str, also: Sequence[Path | str] = ()) -> None:
-        """Resolve the roots now: what is above them is trusted, what is below is not."""
+    def __init__(self, root: Path | str, also: Sequence[Path | str] = (), hidden: Sequence[Path | str] = ()) -> None:
+        """Resolve the roots now: what is above them is trusted, what is below is not. Who uses `hidden` is asked."""
         given = [Path(os.path.abspath(one)) for one in (root, *also)]  # noqa: PTH100  # keeps links, unlike resolve
         self.roots = tuple(one.resolve() for one in given)
         for one in self.roots:
             if not one.is_dir():
                 raise InvalidInput(f"the workspace {one}", "it is not a directory", "Name one that exists.")
+        self.hidden = tuple(Path(one).resolve() for one in hidden)
         self._prefixes = tuple(
             (prefix, real) for one, real in zip(given, self.roots, strict=True) for prefix in dict.fromkeys((one, real))
         )
@@ -68,7 +70,40 @@ class Workspace:
 
     def allowing(self, *folders: Path | str) -> "Workspace":
         """Return this workspace with further roots."""
-        return Workspace(self.root, (*self.roots[1:], *folders))
+        return Workspace(self.root, (*self.roots[1:], *folders), self.hidden)
+
+    def revealing(self) -> "Workspace":
+        """Return this workspace with nothing hidden: a person has been asked about the path that is used next."""
+        return Workspace(self.root, self.roots[1:])
+
+    def place(self, path: str) -> Place:
+        """Return where a path leads, for rules and questions. Blocks. What cannot be followed has no parts.
+
+        Of a path that does not exist yet, what exists is followed, and the rest is what it says.
+        """
+        seen, above = self.revealing(), path
+        below: tuple[str, ...] = ()
+        while above:
+            try:
+                with seen.spot(above) as spot:
+                    return self._place(path, spot.root, (*spot.parts, *below))
+            except NotThere:
+                if above in {"/", "."}:
+                    break
+                folder, slash, name = above.rstrip("/").rpartition("/")
+                if name == "..":
+                    break
+                below = (name, *below) if name not in {"", "."} else below
+                above = folder or slash or "."
+            except ToolError:
+                break
+        return Place(None)
+
+    def _place(self, path: str, root: Path, parts: tuple[str, ...]) -> Place:
+        is_elsewhere = root != self.root
+        concern = f"`{path}` is a place where secrets are kept" if self._hides(root, parts) else ""
+        whole = (*root.parts[1:], *parts) if is_elsewhere else parts
+        return Place(whole, is_absolute=is_elsewhere, root=self.root.parts[1:], concern=concern)
 
     @contextmanager
     def spot(self, path: str, *, create_parents: bool = False) -> Iterator[Spot]:
@@ -78,11 +113,11 @@ class Workspace:
             if HOLDS_DIRECTORIES:
                 way = _Way(self, path, root, parts)
                 try:
-                    yield way.walk(create_parents=create_parents)
+                    yield self._seen(path, way.walk(create_parents=create_parents))
                 finally:
                     way.close()
             else:
-                yield self._checked_spot(path, root.joinpath(*parts), create_parents=create_parents)
+                yield self._seen(path, self._checked_spot(path, root.joinpath(*parts), create_parents=create_parents))
 
     @contextmanager
     def folder(self, path: str) -> Iterator[Folder]:
@@ -96,6 +131,16 @@ class Workspace:
                 yield Folder(handle, spot.root, spot.parts)
             finally:
                 os.close(handle)
+
+    def _seen(self, path: str, spot: Spot) -> Spot:
+        if self._hides(spot.root, spot.parts):
+            raise Hidden(path)
+        return spot
+
+    def _hides(self, root: Path, parts: tuple[str, ...]) -> bool:
+        """Say whether a place is hidden, or below one that is; a root that was chosen is not."""
+        real = root.joinpath(*parts)
+        return any(one == real or one in real.parents for one in self.hidden if one not in (root, *root.parents))
 
     def _begin(self, path: str, asked: str) -> tuple[Path, tuple[str, ...]]:
         """Return the root that a path begins in, and its parts below that."""

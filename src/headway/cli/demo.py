@@ -5,6 +5,7 @@ needed. At the end the file is proven whole, and what it cost is counted.
 """
 
 import asyncio
+import os
 import shutil
 import sys
 import tempfile
@@ -23,6 +24,7 @@ from headway.agent.tools.builtin import BUILTIN
 from headway.agent.tools.tool import ToolContext
 from headway.agent.workspace import Workspace
 from headway.cli.status import status_line
+from headway.cli.terminal import Terminal, fit
 from headway.dialect import DIALECTS
 from headway.events import TextDelta
 from headway.sim.catalog import read_fault
@@ -35,25 +37,26 @@ from headway.store.sessions import Sessions
 from headway.transport.http import HttpClient
 from headway.transport.limits import Overrides
 from headway.turn import notices
+from headway.turn.crew import Crew
 from headway.turn.endpoint import Endpoint
 from headway.wire.table import WIRES
 
 SIZE = 24_000
+PIPED_WIDTH = 140
 PAGE = "index.html"
 ALPHA = (
     ("rst at=2600", "the connection is reset in the middle of the call"),
     ("stall at=2600", "the stream falls silent"),
-    ("truncated_chunk at=2600", "the body is cut inside a chunk"),
-    ("garbage_frame at=2600", "a frame of garbage"),
-    ("output_limit characters=2600", "the output limit falls into the arguments"),
+    ("truncated_chunk at=90%", "the body is cut inside a chunk"),
+    ("garbage_frame at=90%", "a frame of garbage"),
+    ("output_limit at=90%", "the output limit falls into the arguments"),
     ("html_instead", "a login page instead of a stream"),
     ("content_filter pattern=meadow shows=error", "a content filter in mid-stream"),
 )
 BETA = (
-    ("fin at=2600", "the stream ends as if it were complete"),
+    ("fin at=90%", "the stream ends as if it were complete"),
     ("overloaded", "no capacity"),
-    ("pings_only at=2600 interval=0.2", "pings, and nothing else"),
-    ("cut_utf8 at=2600", "cut inside a character"),
+    ("pings_only at=90% interval=0.2", "pings, and nothing else"),
     ("rate_limit seconds=1", "a rate limit with a wait"),
 )
 LIMITS = Overrides(silence_seconds=1.0, first_content_seconds=2.0, dead_seconds=2.0, first_byte_seconds=2.0)
@@ -79,7 +82,9 @@ async def _demo(folder: Path, keep: Path | None) -> int:
         session = await Sessions(MemoryStore()).create(str(folder))
         endpoints = [_endpoint("alpha", alpha, "chat"), _endpoint("beta", beta, "anthropic")]
         context = ToolContext(Workspace(folder), Approvals(Mode.AUTO))
-        agent = Agent(client, endpoints, session, BUILTIN, context, view.hear, Brief("You write pages."))
+        agent = Agent(
+            client, lambda: Crew(tuple(endpoints)), session, BUILTIN, context, view.hear, Brief("You write pages.")
+        )
         ending = await agent.ask(f"Write {PAGE}.")
         view.rest()
         return _report(page, folder / PAGE, (alpha, beta), view, ending, keep)
@@ -118,8 +123,9 @@ class _View:
 
     def __init__(self, size: int) -> None:
         self._size, self._kept, self._in_line = size, 0, False
+        self._screen = Terminal(sys.stdout, os.environ)
         self.answers: list[str] = []
-        """What was done about each failure, in order."""
+        """What was done after each request, in order."""
         self.effects = 0
 
     async def hear(self, items: Sequence[Any]) -> None:
@@ -132,7 +138,8 @@ class _View:
             self._count(item)
             if line := status_line(item):
                 self.rest()
-                click.secho(f"  {self._bar()} {_short(line)}", fg=_colour(item))
+                room = (self._screen.width if self._screen.is_seen else PIPED_WIDTH) - len(self._bar()) - 4
+                click.secho(f"  {self._bar()} {fit(line, room)}", fg=_colour(item))
 
     def rest(self) -> None:
         if self._in_line:
@@ -144,6 +151,8 @@ class _View:
             self._kept = item.draft.offset
         elif isinstance(item, notices.TryingAgain | notices.FailedOver):
             self.answers.append((status_line(item) or "").partition(": ")[2] or status_line(item) or "")
+        elif isinstance(item, notices.Answered):
+            self.answers.append("not at all: it did no harm")
         elif isinstance(item, ToolBegan):
             self._kept = self._size
             self.effects += item.call.name == "write_file"
@@ -157,10 +166,11 @@ def _report(
     page: str, path: Path, sims: Sequence[SimServer], view: _View, ending: happenings.Ending, keep: Path | None
 ) -> int:
     titles = {fault.partition(" ")[0]: title for fault, title in (*ALPHA, *BETA)}
-    struck = [one for sim in sims for one in sim.log if one.faults]
-    struck.sort(key=lambda one: one.started_at)
+    asked = sorted((one for sim in sims for one in sim.log), key=lambda one: one.started_at)
+    # There is an answer to each request in order, also to those that no fault struck.
+    struck = [(one, answer) for one, answer in zip(asked, view.answers, strict=False) if one.faults]
     click.echo("\n  #  fault                                              how it was survived")
-    for number, (one, answer) in enumerate(zip(struck, view.answers, strict=False), 1):
+    for number, (one, answer) in enumerate(struck, 1):
         click.echo(f" {number:>2}  {_title(one, titles):<50} {answer}")
     written = path.read_text(encoding="utf-8") if path.is_file() else ""
     whole = isinstance(ending, Done) and sha256(written.encode()).digest() == sha256(page.encode()).digest()
@@ -191,10 +201,6 @@ def _colour(item: Any) -> str | None:
     if isinstance(item, notices.DraftHeld):
         return "yellow"
     return "cyan" if isinstance(item, notices.TryingAgain | notices.FailedOver) else None
-
-
-def _short(line: str, width: int = 110) -> str:
-    return line if len(line) <= width else f"{line[: width - 1]}…"
 
 
 def _kb(size: int) -> str:

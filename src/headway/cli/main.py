@@ -1,5 +1,6 @@
 """The entry: a table of commands loaded only when asked for, and the mapping of every ending to an exit status."""
 
+import os
 import sys
 from collections.abc import Sequence
 from enum import IntEnum
@@ -21,10 +22,15 @@ class ExitStatus(IntEnum):
 
 
 COMMANDS: dict[str, tuple[str, str]] = {
+    "chat": ("headway.cli.chat.command:chat", "Talk with the agent at a terminal."),
     "demo": ("headway.cli.demo:demo", "Show the core at work on streams that break."),
+    "exec": ("headway.cli.exec:exec_", "Run a client people already use through the gateway."),
     "explain": ("headway.cli.explain:explain", "Say what an error is and what Headway does about it."),
+    "import": ("headway.cli.import_:import_", "Make settings from those of another gateway."),
     "run": ("headway.cli.run:run", "Give the agent one task, and wait until it is done."),
+    "serve": ("headway.cli.serve:serve", "Serve clients of every wire through streams that break."),
     "sim": ("headway.cli.sim:sim", "Start a provider that misbehaves on purpose."),
+    "trace": ("headway.cli.trace:trace", "Show what became of the gateway's requests."),
     "heal": ("headway.cli.heal:heal", "Make a wedged history valid again, or convert it to another wire."),
 }
 """Name to (place, one line of help); `--help` loads none of them."""
@@ -78,5 +84,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # The reader went away (`headway … | head`): nothing to say, nobody to say it to.
         sys.stderr.close()
+        return int(ExitStatus.FAILED)
+    except OSError as exc:
+        where = exc.filename or "the output"
+        click.echo(f"headway: {where} could not be read or written: {exc.strerror or exc}", err=True)
+        # What is left in the buffer would be tried again at the exit, and be complained about by the interpreter.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return int(ExitStatus.FAILED)
     return result if isinstance(result, int) else int(ExitStatus.DONE)

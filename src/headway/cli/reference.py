@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from headway.cli.event_reference import events_page
 from headway.cli.main import COMMANDS, cli
 from headway.failure import Plan
 from headway.history.invariants import INVARIANTS
@@ -24,6 +25,8 @@ def cli_page() -> str:
         command = cli.get_command(click.Context(cli), name)
         if command is not None:
             lines += ["", f"## headway {name}", "", "```text", _help(command, f"headway {name}"), "```"]
+        for inner, one in command.commands.items() if isinstance(command, click.Group) else ():
+            lines += ["", f"### headway {name} {inner}", "", "```text", _help(one, f"headway {name} {inner}"), "```"]
     return "\n".join(lines) + "\n"
 
 
@@ -57,6 +60,7 @@ def recovery_page() -> str:
 
 PAGES: dict[str, Callable[[], str]] = {
     "cli.md": cli_page,
+    "events.md": events_page,
     "failures.md": failures_page,
     "history.md": history_page,
     "recovery.md": recovery_page,

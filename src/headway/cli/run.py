@@ -1,59 +1,61 @@
 """`headway run`: one task for the agent. The reply goes to standard output, what happens to standard error."""
 
 import asyncio
+import io
 import signal
 import sys
-from collections.abc import Sequence
-from enum import IntEnum
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 import click
-import msgspec
 
 from headway.agent.approval import Approvals, Mode
-from headway.agent.happenings import Done, Ending, GaveUp, Stopped
-from headway.agent.loop import Agent, AgentItem, Brief
+from headway.agent.happenings import Done, Ending, GaveUp, NotKept, Stopped
+from headway.agent.loop import Agent, Brief
 from headway.agent.tools.builtin import BUILTIN
-from headway.agent.tools.tool import ToolContext
+from headway.agent.tools.threads import in_thread
+from headway.agent.tools.tool import ToolLimits
 from headway.agent.workspace import Workspace
-from headway.cli.status import status_line
-from headway.events import TextDelta
-from headway.failure import InvalidInput
-from headway.providers.pool import choose
-from headway.settings import Loaded, load, made_ready, open_pool, plan_for
-from headway.store.session import Session
-from headway.store.sessions import Sessions, open_store
+from headway.cli.asking import TerminalAsker, Unattended, keyboard
+from headway.cli.first_command import before_commands
+from headway.cli.keeping import Wanted, held_session
+from headway.cli.lines import MEANINGS, Failed, Interrupted, RunStatus
+from headway.cli.showing import ForPeople, ForPrograms
+from headway.cli.terminal import Terminal
+from headway.failure import HeadwayError, InvalidInput
+from headway.settings import Loaded, load, open_pool, plan_for, route_for
+from headway.settings.safety import checkpoints_for, safety_for
 from headway.transport.http import HttpClient
 from headway.transport.tls import trust_from
+from headway.turn.fleet import Fleet
 
-FORMAT = 1
-"""The version of what `--json` prints; it rises when a reader would have to change."""
 LONGEST_INPUT = 16 * 1024 * 1024
 SYSTEM = (
     "You are an agent that works in a folder of the user's computer through the tools you are given. Paths are "
     "relative to that folder. Do the task, check what you did, and end with a short report of what you did."
 )
-EPILOG = """
+EXAMPLES = """
 \b
 Examples:
   headway run "Write a page about patience to index.html"
   git diff | headway run "Review this change"
   headway run --continue "Now add tests"
-
-\b
-Exit status: 0 the task is done; 1 no answer could be had (the cause is the last line); 2 settings or usage;
-3 the agent was stopped because it went round in circles; 130 interrupted (what came is kept in the session).
 """
-
-
-class RunStatus(IntEnum):
-    """How a run ended."""
-
-    DONE = 0
-    FAILED = 1
-    STOPPED = 3
-    INTERRUPTED = 130
+KEEPING = """
+\b
+A new task is done even if nothing can be kept (a full disk, a read-only home,
+a damaged store): the last line says so then. What cannot be written down before
+it has an effect is not done: the run ends with 1.
+"""
+STATUSES = "\n".join(
+    line
+    for status, meaning in MEANINGS.items()
+    for line in wrap(meaning, 80, initial_indent=f"  {status:<4} ", subsequent_indent=" " * 7)
+)
+EPILOG = f"{EXAMPLES}\n\b\nExit status:\n{STATUSES}\n{KEEPING}"
 
 
 @click.command(epilog=EPILOG)
@@ -67,6 +69,9 @@ class RunStatus(IntEnum):
 @click.option("--json", "machine", is_flag=True, help="Print one event a line, as JSON.")
 def run(task: str | None, config: Path | None, workspace: Path, **given: Any) -> int:
     """Give the agent one task and wait until it is done."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a character that a terminal lacks does not end a run
     words = _words(task)
     loaded = load(config, {"agent.approve": given["approve"]})
     if not workspace.is_dir():
@@ -75,50 +80,99 @@ def run(task: str | None, config: Path | None, workspace: Path, **given: Any) ->
 
 
 async def _interruptible(work: Any) -> int:
-    """Run the work so that Ctrl-C and SIGTERM cancel it once, and cleanly."""
+    """Run the work so that Ctrl-C and SIGTERM cancel it once, and cleanly; a second one does not wait for that."""
     task = asyncio.ensure_future(work)
     loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
+        task.cancel()
+
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, task.cancel)
+        loop.add_signal_handler(number, stop)
     try:
         return int(await task)
     except asyncio.CancelledError:
-        click.echo("headway: interrupted; what came is kept (headway run --continue goes on)", err=True)
+        _say("interrupted; what came is kept (headway run --continue goes on)")
         return int(RunStatus.INTERRUPTED)
 
 
 async def _run(words: str, loaded: Loaded, workspace: Path, given: dict[str, Any]) -> int:
     plan = plan_for(loaded, given["route"])
     for notice in plan.notices:
-        click.echo(f"headway: {notice}", err=True)
-    now = asyncio.get_running_loop().time()
-    choice = choose(open_pool(loaded), plan.chain, now)
-    ready = made_ready(loaded, plan, choice.pool, choice.links, now)
-    environment = loaded.around.environ
-    sessions = Sessions(open_store(loaded.store_url))
-    try:
-        session = await _session(sessions, workspace, given)
-        async with HttpClient(trust=trust_from(environment), environment=environment) as client, session:
-            approvals = Approvals(Mode(loaded.settings.agent.approve))
-            context = ToolContext(Workspace(workspace), approvals)
-            shown = _Shown(session.id, machine=given["machine"])
-            endpoints = [one.endpoint for one in ready]
-            agent = Agent(client, endpoints, session, BUILTIN, context, shown.hear, Brief(SYSTEM, plan.policy))
-            ending = await agent.ask(words)
-            return shown.end(ending)
-    finally:
-        sessions.close()
+        _say(notice)
+    fleet, route = Fleet(open_pool(loaded), asyncio.get_running_loop().time), route_for(loaded, plan)
+    environment, settings = loaded.around.environ, loaded.settings.agent
+    safety = await in_thread(safety_for, loaded, workspace)
+    wanted = Wanted(workspace, latest=given["latest"], name=given["resume"] or "")
+    async with (
+        held_session(loaded.store_url, wanted, _say) as held,
+        HttpClient(trust=trust_from(environment), environment=environment) as client,
+    ):
+        folder, status = safety.workspace, Terminal(sys.stderr, environment)
+        people = None if given["machine"] else ForPeople(Terminal(sys.stdout, environment), status)
+        shown = people or ForPrograms(held.session.id)
+        if held.trouble is not None:
+            await shown.hear([NotKept(held.trouble.happened)])
+        asker = _asker(status, folder, people)
+        context = safety.context(
+            approvals=Approvals(Mode(settings.approve), safety.rules, asker),
+            limits=limits_for(settings.shell_seconds),
+            checkpoints=checkpoints_for(loaded, held.session.id) if held.trouble is None else None,
+        )
+        brief = Brief(f"{SYSTEM} {safety.words}", plan.policy, route=plan.route, steps=settings.steps)
+        hear = before_commands(shown.hear, safety.notice, _say)
+        agent = Agent(client, partial(fleet.crew, route), held.session, BUILTIN, context, hear, brief)
+        with people.watching(agent.quiet) if people else nullcontext():
+            try:
+                ending = await agent.ask(words)
+            except asyncio.CancelledError:
+                shown.end(Interrupted())
+                raise
+            except HeadwayError as error:
+                shown.end(Failed(str(error)))
+                raise
+        result, cause = _judged(ending, asker, held.session.id if held.trouble is None else "")
+        shown.end(ending, f"headway: {cause}" if cause else "")
+        return int(result)
 
 
-async def _session(sessions: Sessions, workspace: Path, given: dict[str, Any]) -> Session:
-    if given["resume"]:
-        return await sessions.resume(sessions.find(given["resume"]).id)
-    if given["latest"]:
-        found = sessions.list(str(workspace))
-        if not found:
-            raise InvalidInput("--continue", f"there is no session of {workspace} yet", "Leave it out to begin one")
-        return await sessions.resume(found[0].id)
-    return await sessions.create(str(workspace))
+def _asker(status: Terminal, folder: Workspace, people: ForPeople | None) -> TerminalAsker | Unattended:
+    """Return who decides: the person at the terminal, if there is one who sees the question."""
+    keys = keyboard() if status.is_seen else None
+    if keys is None:
+        return Unattended()
+    return TerminalAsker(keys, status, folder, people.paused if people else nullcontext)
+
+
+def limits_for(shell_seconds: float) -> ToolLimits:
+    """Return the limits of calls when commands may run so long."""
+    usual = ToolLimits()
+    longest = max(usual.most_shell_seconds, shell_seconds)
+    spare = usual.call_seconds - usual.most_shell_seconds
+    return ToolLimits(shell_seconds=shell_seconds, most_shell_seconds=longest, call_seconds=longest + spare)
+
+
+def _judged(ending: Ending, asker: TerminalAsker | Unattended, session: str) -> tuple[RunStatus, str]:
+    """Return the exit status for an ending, and the cause in one line if the task is not done."""
+    match ending:
+        case Done() | Stopped() if isinstance(asker, Unattended) and asker.refused:
+            count = len(asker.refused)
+            were = "1 call was" if count == 1 else f"{count} calls were"
+            way_out = f"To allow such calls beforehand: {asker.way_out}"
+            return RunStatus.NOT_ALLOWED, f"{were} not allowed, and nobody was here to be asked. {way_out}"
+        case Done():
+            return RunStatus.DONE, ""
+        case GaveUp(failure=failure, why=why):
+            kept = f" Session {session} has what came." if session else ""
+            return RunStatus.FAILED, f"{failure.reason} Given up: {why.value}.{kept}"
+        case Stopped(words=words):
+            return RunStatus.STOPPED, f"stopped: {words}"
+
+
+def _say(words: str) -> None:
+    click.echo(f"headway: {words}", err=True)
 
 
 def _words(task: str | None) -> str:
@@ -130,52 +184,3 @@ def _words(task: str | None) -> str:
     if not words:
         raise InvalidInput("the task", "there is none", 'Try: headway run "Write a page to index.html"')
     return words
-
-
-class _Shown:
-    """Shows a run: for people, or one event a line."""
-
-    def __init__(self, session: str, *, machine: bool) -> None:
-        self._machine, self._session, self._in_line = machine, session, False
-        if machine:
-            self._line({"type": "headway", "format": FORMAT, "session": session})
-
-    async def hear(self, items: Sequence[AgentItem]) -> None:
-        for item in items:
-            if self._machine:
-                self._line(item)
-            elif isinstance(item, TextDelta):
-                sys.stdout.write(item.text)
-                sys.stdout.flush()
-                self._in_line = not item.text.endswith("\n")
-            elif line := status_line(item):
-                self._say(line)
-
-    def end(self, ending: Ending) -> int:
-        if self._machine:
-            self._line(ending)
-        elif self._in_line:
-            sys.stdout.write("\n")
-        match ending:
-            case Done():
-                return int(RunStatus.DONE)
-            case GaveUp(failure=failure, why=why):
-                self._last(f"headway: {failure.reason} Given up: {why.value}. Session {self._session} has what came.")
-                return int(RunStatus.FAILED)
-            case Stopped(words=words):
-                self._last(f"headway: stopped: {words}")
-                return int(RunStatus.STOPPED)
-
-    def _say(self, line: str) -> None:
-        if self._in_line:
-            sys.stdout.write("\n")
-            sys.stdout.flush()
-            self._in_line = False
-        click.secho(f"· {line}", err=True, dim=True)
-
-    def _last(self, line: str) -> None:
-        click.echo(line, err=True)
-
-    def _line(self, value: Any) -> None:
-        sys.stdout.buffer.write(msgspec.json.encode(value) + b"\n")
-        sys.stdout.flush()

@@ -20,10 +20,14 @@ def next_request(
 ) -> ModelRequest:
     """Return what to send to the upstream in use. `output_limit` is the most its model can write, if known."""
     asked = _asked(request, ledger, dialect)
-    if ledger.broke is Break.LIMIT and asked.max_output_tokens is not None and output_limit is not None:
-        raised = min(output_limit, asked.max_output_tokens * 2)
-        return replace(asked, max_output_tokens=max(raised, asked.max_output_tokens))
+    if ledger.broke is Break.LIMIT and output_limit is not None:
+        return replace(asked, max_output_tokens=_raised(asked.max_output_tokens, output_limit))
     return asked
+
+
+def _raised(cap: int | None, output_limit: int) -> int:
+    """Return more room for the rest. Without a cap of ours, it was the wire's or the provider's own that was met."""
+    return output_limit if cap is None else max(cap, min(output_limit, cap * 2))
 
 
 def _asked(request: ModelRequest, ledger: Ledger, dialect: Dialect) -> ModelRequest:
@@ -39,7 +43,8 @@ def _asked(request: ModelRequest, ledger: Ledger, dialect: Dialect) -> ModelRequ
             prompt = user(prompts.continue_text(salvage.text.rstrip(), ledger.broke))
             return _with(request, *_trimmed(said), prompt)
         case Ask.CONTINUE_DRAFT if salvage.draft is not None:
-            prompt = user(prompts.continue_draft(salvage.draft, ledger.broke, ledger.problem))
+            piece_size = salvage.draft_piece_size
+            prompt = user(prompts.continue_draft(salvage.draft, ledger.broke, ledger.problem, piece_size))
             offered = replace(request, tools=(*request.tools, CONTINUE_DRAFT))
             return _with(offered, *said, prompt)
         case Ask.CONTINUE_DRAFT | Ask.SMALLER_PIECES:
@@ -48,7 +53,8 @@ def _asked(request: ModelRequest, ledger: Ledger, dialect: Dialect) -> ModelRequ
         case Ask.SEND_BACK:
             return _with(request, Message("assistant", salvage.parts)) if salvage.parts else request
         case Ask.NUDGE:
-            return _with(request, *said, user(prompts.NUDGE))
+            words = prompts.NUDGE_AT_LIMIT if ledger.broke is Break.LIMIT else prompts.NUDGE
+            return _with(request, *said, user(words))
         case _:
             assert_never(ledger.ask)
 

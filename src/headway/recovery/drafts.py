@@ -7,15 +7,16 @@ worth it, and what to tell people and models about it. Offsets count characters 
 
 from collections.abc import Sequence
 from hashlib import sha256
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from headway.messages import CallFragment, ToolSpec
+from headway.messages import CallFragment, ToolCall, ToolSpec
 from headway.recovery.schema import show_path
-from headway.recovery.seams import Join, end_of_repeat, overlap
+from headway.recovery.seams import Join, end_of_repeat, overlap, unmistakable_repeat
 from headway.wire.arguments import ArgumentReader, Path, State, string_content
-from headway.wire.json_text import encode_text, excerpt
+from headway.wire.json_text import encode_text, excerpt, strict_object
 
 TAIL = 200
 """How many of the last characters are shown as the place to go on from: a few lines are enough to find it."""
@@ -131,12 +132,13 @@ def extend(draft: Draft, fragment: CallFragment) -> Draft | None:
 def place(kept: str, rest: str, offset: int | None, *, ended: bool) -> int | None:
     """Return how much of `rest` is there already; None if it cannot follow `kept`.
 
-    An exact offset decides alone, whatever the text looks like. A smaller one claims that `rest` begins with the text
-    from there on, which must be so, but for its space. Otherwise the count was wrong, and only an unmistakable repeat
-    can show where `rest` belongs. Without an offset, `rest` goes on at the end, unless it is such a repeat.
+    An exact offset decides, unless `rest` begins with a line or more that stands at the end of `kept`: the model was
+    told that offset and may only copy it. A smaller one claims that `rest` begins with the text from there on, which
+    must be so, but for its space. Otherwise the count was wrong, and only an unmistakable repeat can show where `rest`
+    belongs. Without an offset, `rest` goes on at the end, unless it is such a repeat.
     """
     if offset == len(kept):
-        return 0
+        return unmistakable_repeat(kept, rest, ended=ended)
     if offset is not None and 0 <= offset < len(kept):
         claimed = kept[offset:]
         if not ended and claimed.startswith(rest):
@@ -185,6 +187,25 @@ def reader_of(arguments: str) -> ArgumentReader:
     if not reader.text_is_open:
         reader.feed(" ")
     return reader
+
+
+def is_whole_in(call: ToolCall, draft: Draft) -> bool:
+    """Say whether a whole call is the one that a draft is the beginning of: then nothing of the draft is open."""
+    if call.name != draft.tool or call.freeform != draft.freeform:
+        return False
+    if draft.freeform:
+        return call.arguments.startswith(draft.arguments)
+    reader, given = reader_of(draft.arguments), strict_object(call.arguments)
+    if any(name not in given or given[name] != value for name, value in reader.whole_values().items()):
+        return False
+    value: Any = given
+    for step in draft.path or ():
+        inside = isinstance(value, dict) and step in value
+        inside = inside or (isinstance(value, list) and isinstance(step, int) and step < len(value))
+        if not inside:
+            return False
+        value = value[step]
+    return draft.path is None or (isinstance(value, str) and value.startswith(reader.open_text()))
 
 
 def worth_continuing(draft: Draft, *, tool_refuses: bool, minimum: int = WORTH_CONTINUING) -> bool:

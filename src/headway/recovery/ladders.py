@@ -12,7 +12,7 @@ LADDERS: dict[Plan, tuple[S, ...]] = {
     Plan.RESUME: (S.REATTACH, S.CONTINUE_DRAFT, S.CONTINUE_TEXT, S.RETRY_NOW, S.RETRY_SOON, S.RETRY_LATER),
     Plan.ASK_SMALLER_CHUNKS: (S.REATTACH, S.CONTINUE_DRAFT, S.SMALLER_PIECES),
     Plan.ROTATE_CREDENTIAL: (S.ROTATE_KEY,),
-    Plan.COMPRESS_CONTEXT: (S.COMPACT,),
+    Plan.COMPRESS_CONTEXT: (S.COMPACT, S.SHORTEN),
     Plan.LOWER_MAX_TOKENS: (S.LOWER_OUTPUT,),
     Plan.SANITISE_HISTORY: (S.HEAL, S.HEAL_HARDER),
     Plan.FAILOVER_NOW: (S.FAIL_OVER,),
@@ -22,6 +22,8 @@ LADDERS: dict[Plan, tuple[S, ...]] = {
 BY_KIND: dict[FailureKind, tuple[S, ...]] = {
     # An unchanged request would be answered by the same nothing; a word from the user changes it.
     FailureKind.EMPTY_REPLY: (S.NUDGE, S.RETRY_SOON),
+    # The same goes for a limit that was spent on thinking: unchanged, the request would spend it again.
+    FailureKind.OUTPUT_LIMIT: (S.REATTACH, S.CONTINUE_DRAFT, S.CONTINUE_TEXT, S.NUDGE, S.RETRY_SOON, S.RETRY_LATER),
     FailureKind.PAUSED: (S.SEND_BACK,),
     FailureKind.MALFORMED_OUTPUT: (S.CONTINUE_DRAFT, S.RETRY_NOW, S.SMALLER_PIECES),
     # A limit that belongs to the key is lifted by another key sooner than by waiting.
@@ -36,7 +38,9 @@ CUTS = frozenset({FailureKind.STREAM_CUT, FailureKind.CALL_CUT, FailureKind.STAL
 
 def rungs(failure: Failure) -> tuple[S, ...]:
     """Return the strategies for a failure, best first, without repeats."""
-    first = BY_KIND.get(failure.kind, LADDERS[failure.plan])
+    own = BY_KIND.get(failure.kind)
+    # What cuts a call is met by what mends calls, whatever its kind has for words.
+    first = LADDERS[failure.plan] if own is None or failure.plan is Plan.ASK_SMALLER_CHUNKS else own
     second = LADDERS[failure.then] if failure.then is not None else ()
     last = () if failure.plan is Plan.GIVE_UP and failure.then is None else (S.FAIL_OVER,)
     if failure.kind is FailureKind.CANCELLED:

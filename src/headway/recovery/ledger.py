@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from headway.failure import FailureKind
 from headway.messages import CallFragment, Opaque, Part, Refusal, Text, Thinking, ToolCall
 from headway.received import Received
-from headway.recovery.drafts import Draft, draft_of, extend, piece_advice
+from headway.recovery.drafts import CONTINUE_DRAFT, Draft, draft_of, extend, is_whole_in, piece_advice
+from headway.wire.json_text import is_whole_object
 
 SIZES_KEPT = 16
 
@@ -36,6 +37,9 @@ class Strategy(Enum):
     HEAL = "heal"
     HEAL_HARDER = "heal_harder"
     COMPACT = "compact"
+    """Have the older part of the conversation summed up, where somebody can; otherwise leave it out."""
+    SHORTEN = "shorten"
+    """Leave out old results and the oldest exchanges, about half of what there is."""
     LOWER_OUTPUT = "lower_output"
     FAIL_OVER = "fail_over"
 
@@ -66,6 +70,8 @@ class Upstream(Struct, frozen=True):
     """Keys that have not been ruled out, the one in use included."""
     reattaches: bool = False
     """Can a broken generation be taken up again on the server?"""
+    on_trial: bool = False
+    """Is this one request to see whether it is well again? Others are asked next, if there are any."""
 
 
 class Policy(Struct, frozen=True):
@@ -83,6 +89,12 @@ class Policy(Struct, frozen=True):
     """Kinds of failure that must not go to another upstream."""
     never_drafted: frozenset[str] = frozenset({"shell"})
     """Tools whose half-received calls are asked for again, never continued."""
+    limit_ends_text: bool = False
+    """Is a text that ran into the output limit an answer? So it is for a caller who set that limit on purpose."""
+    shown_stays: bool = False
+    """Can nothing that was said be taken back? Then a withdrawn text is gone on from like a cut one."""
+    splices_models: bool = True
+    """May another upstream go on with a text that one has begun?"""
 
 
 class Signature(Struct, frozen=True):
@@ -128,6 +140,17 @@ class Salvage(Struct, frozen=True):
         """Return how many characters of arguments are known to survive here; None when nothing is known."""
         return piece_advice(self.survived, self.cut)
 
+    @property
+    def draft_piece_size(self) -> int | None:
+        """Return in how large pieces to go on with a draft; None if it may come as it is.
+
+        One cut says nothing, as all that came is kept. Two at about the same size are a limit, and to run into it
+        again costs a failure each time, or a whole silence.
+        """
+        before, latest = (0, 0, *self.cut)[-2:]
+        alike = 4 * min(before, latest) >= 3 * max(before, latest) > 0
+        return self.piece_size if alike else None
+
     def after(self, received: Received, *, commented: bool = False) -> "Salvage":
         """Return the salvage with what a broken attempt brought.
 
@@ -137,19 +160,36 @@ class Salvage(Struct, frozen=True):
         kept: tuple[Part, ...] = received.parts if received.calls else tuple(_words(received, commented=commented))
         whole = tuple(part for part in kept if not isinstance(part, CallFragment))
         draft = self.draft
+        if draft is not None and any(is_whole_in(call, draft) for call in received.calls):
+            draft = None
         for fragment in received.fragments:
             draft = _drafted(draft, fragment)
-        cut = tuple(len(fragment.arguments) for fragment in received.fragments if fragment.arguments)
-        return replace(self._sized(received, cut), parts=_joined(self.parts, whole), draft=draft)
+        return replace(self._sized(received), parts=_joined(self.parts, whole), draft=draft)
 
     def completed_by(self, received: Received) -> "Salvage":
         """Return the salvage with the attempt that ended well: nothing is open any more."""
         whole = tuple(part for part in received.parts if not isinstance(part, CallFragment))
         return replace(self._sized(received), parts=_joined(self.parts, whole), draft=None)
 
-    def _sized(self, received: Received, cut: tuple[int, ...] = ()) -> "Salvage":
-        survived = tuple(len(call.arguments) for call in received.calls)
-        return replace(self, survived=(*self.survived, *survived)[-SIZES_KEPT:], cut=(*self.cut, *cut)[-SIZES_KEPT:])
+    def _sized(self, received: Received) -> "Salvage":
+        """Note at which sizes calls of this attempt came through or were cut."""
+        survived = [_size_on_the_wire(call, self.draft) for call in received.calls]
+        cut: list[int] = []
+        for fragment in received.fragments:
+            # A continuation that came whole, but did not complete its draft, was not cut.
+            came_whole = fragment.name == CONTINUE_DRAFT.name and is_whole_object(fragment.arguments)
+            (survived if came_whole else cut).append(len(fragment.arguments))
+        return replace(
+            self,
+            survived=(*self.survived, *survived)[-SIZES_KEPT:],
+            cut=(*self.cut, *filter(None, cut))[-SIZES_KEPT:],
+        )
+
+
+def _size_on_the_wire(call: ToolCall, draft: Draft | None) -> int:
+    """Return how much of a call this attempt brought: of one that completes a draft, only the rest."""
+    completes = draft is not None and call.name == draft.tool and call.arguments.startswith(draft.arguments)
+    return len(call.arguments) - (len(draft.arguments) if draft is not None and completes else 0)
 
 
 def _words(received: Received, *, commented: bool) -> Iterator[Part]:
@@ -209,6 +249,18 @@ class Ledger(Struct, frozen=True):
         return len(self.upstreams) - 1
 
     @property
+    def spare_seconds(self) -> float:
+        """Return how long may be spent on asking here again: an equal part of the turn is kept for each one behind."""
+        behind = len(self.upstreams) - 1
+        return self.seconds_left - self.policy.turn_seconds * behind / (len(self.tried) + behind)
+
+    @property
+    def patience_seconds(self) -> float:
+        """Return how long the upstream in use may be quiet, so that those behind it still have their time."""
+        spare = self.spare_seconds
+        return spare if spare > 0 else max(0.0, self.seconds_left) / len(self.upstreams)
+
+    @property
     def remaining(self) -> int:
         """Return a measure that every decision but an end makes smaller; that is why every turn ends."""
         keys = sum(upstream.keys for upstream in self.upstreams)
@@ -224,7 +276,7 @@ def open_ledger(policy: Policy, upstreams: tuple[Upstream, ...], previous: Ledge
         policy=policy,
         upstreams=upstreams,
         attempts_left=attempts,
-        attempts_here_left=policy.attempts_per_upstream,
+        attempts_here_left=1 if upstreams[0].on_trial and len(upstreams) > 1 else policy.attempts_per_upstream,
         continuations_left=policy.continuations,
         seconds_left=policy.turn_seconds,
         tried=(upstreams[0].name,),

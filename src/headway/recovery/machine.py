@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from headway.failure import Failure, FailureKind, Scope, Where
 from headway.received import Received
 from headway.recovery.decisions import Again, Decision, FailOver, Finish, GiveUp, RunTools, Why
-from headway.recovery.drafts import Draft, worth_continuing
+from headway.recovery.drafts import CONTINUE_DRAFT, Draft, worth_continuing
 from headway.recovery.ladders import CUTS, rungs
 from headway.recovery.ledger import Ask, Break, Ledger, Salvage, Signature, Strategy
 
@@ -70,7 +70,7 @@ def _after_break(ledger: Ledger, outcome: Broken) -> tuple[Ledger, Decision]:
         salvage = replace(salvage, draft=outcome.draft)
     signature = _signature(ledger, salvage, outcome)
     gained = salvage.size > ledger.salvage.size
-    if failure.kind is FailureKind.REFUSED:
+    if failure.kind is FailureKind.REFUSED and not ledger.policy.shown_stays:
         salvage = replace(salvage, parts=(), draft=None)  # the provider withdrew it
     paid = replace(_pay(ledger, gained=gained), salvage=salvage, broke=_break_of(failure), problem=outcome.problem)
     if failure.kind is FailureKind.CANCELLED:
@@ -86,7 +86,7 @@ def _after_break(ledger: Ledger, outcome: Broken) -> tuple[Ledger, Decision]:
     if not ladder:
         return paid, GiveUp(failure, Why.HOPELESS)
     for strategy in _suspicious_first(paid, signature, failure, ladder):
-        if (signature, strategy) in paid.met or not _fits(strategy, paid, outcome):
+        if (signature, strategy) in paid.met or not _fits(strategy, paid, outcome, gained=gained):
             continue
         noted = replace(paid, met=paid.met | {(signature, strategy)})
         if strategy is Strategy.ROTATE_KEY:
@@ -150,23 +150,30 @@ def _was_met(ledger: Ledger, signature: Signature) -> bool:
     return any(met == signature for met, _ in ledger.met)
 
 
-def _fits(strategy: Strategy, ledger: Ledger, outcome: Broken) -> bool:
+def _fits(strategy: Strategy, ledger: Ledger, outcome: Broken, *, gained: bool) -> bool:
     """Say whether a rung can bear: it is allowed, it applies to what is there, and the budget reaches."""
     failure, salvage, fragments = outcome.failure, ledger.salvage, outcome.received.fragments
     if strategy in ledger.policy.forbidden:
         return False
     match strategy:
         case Strategy.FAIL_OVER:
-            allowed = failure.kind not in ledger.policy.stays_home
+            allowed = failure.kind not in ledger.policy.stays_home and (
+                ledger.policy.splices_models or not salvage.text
+            )
             return allowed and len(ledger.upstreams) > 1 and ledger.attempts_left > 0
         case Strategy.ROTATE_KEY:
             return ledger.upstream.keys > 1 and failure.scope is Scope.KEY
         case _ if not _may_ask_here(ledger):
             return False
+        case _ if _wait_seconds(strategy, outcome) > min(ledger.policy.longest_wait_seconds, ledger.spare_seconds):
+            return False
         case Strategy.REATTACH:
-            return ledger.upstream.reattaches and outcome.received.id != "" and failure.kind in CUTS
+            has_more = failure.kind in CUTS and failure.where is not Where.FINISH_REASON
+            return ledger.upstream.reattaches and outcome.received.id != "" and has_more
         case Strategy.CONTINUE_DRAFT:
-            return _continues(ledger) and (bool(fragments) or ledger.ask is not Ask.CONTINUE_DRAFT)
+            # A model that was shown the draft and only writes the whole call again would do so once more.
+            taken_up = any(gained or fragment.name == CONTINUE_DRAFT.name for fragment in fragments)
+            return _continues(ledger) and (taken_up or ledger.ask is not Ask.CONTINUE_DRAFT)
         case Strategy.CONTINUE_TEXT:
             going_on = outcome.received.text != "" or ledger.ask is not Ask.CONTINUE_TEXT
             return salvage.text != "" and going_on and salvage.draft is None and not fragments
@@ -174,16 +181,14 @@ def _fits(strategy: Strategy, ledger: Ledger, outcome: Broken) -> bool:
             return ledger.ask is not Ask.CONTINUE_TEXT
         case Strategy.RETRY_NOW:
             return failure.wait_seconds is None and not (outcome.received.text and salvage.text) and not fragments
-        case Strategy.RETRY_SOON | Strategy.RETRY_LATER:
-            wait = _wait_seconds(strategy, outcome)
-            return wait <= min(ledger.policy.longest_wait_seconds, ledger.seconds_left)
         case _:
             return True
 
 
 def _may_ask_here(ledger: Ledger) -> bool:
     """Say whether one more request may go to this upstream, with a share kept for the ones behind it."""
-    return ledger.attempts_here_left > 0 and ledger.attempts_left > ledger.kept_for_fallbacks
+    has_attempts = ledger.attempts_here_left > 0 and ledger.attempts_left > ledger.kept_for_fallbacks
+    return has_attempts and ledger.spare_seconds > 0
 
 
 def _continues(ledger: Ledger) -> bool:
@@ -205,7 +210,7 @@ def _wait_seconds(strategy: Strategy, outcome: Broken) -> float:
 
 def _ask_here(ledger: Ledger, strategy: Strategy, outcome: Broken) -> tuple[Ledger, Decision]:
     failure = outcome.failure
-    asked = replace(ledger, ask=_BY_ASKING.get(strategy, ledger.ask))
+    asked = replace(ledger, ask=_BY_ASKING.get(strategy) or _ask_for_the_rest(ledger, strategy))
     wait = min(_wait_seconds(strategy, outcome), ledger.policy.longest_wait_seconds)
     return asked, Again(strategy, wait, failure.repair, failure.limit_tokens)
 
@@ -216,6 +221,7 @@ def _rotate(ledger: Ledger, before: Ledger) -> Ledger:
     return replace(
         ledger,
         upstreams=(replace(used, keys=used.keys - 1), *behind),
+        ask=_ask_for_the_rest(ledger, Strategy.ROTATE_KEY),
         attempts_left=before.attempts_left,
         attempts_here_left=before.attempts_here_left,
     )
@@ -231,6 +237,12 @@ def _fail_over(ledger: Ledger, failure: Failure) -> tuple[Ledger, Decision]:
         tried=(*ledger.tried, behind[0].name),
     )
     return moved, FailOver(behind[0].name, failure)
+
+
+def _ask_for_the_rest(ledger: Ledger, strategy: Strategy) -> Ask:
+    """Keep the way of asking, but never ask plainly again for what is saved: it would be said twice."""
+    plainly = ledger.ask is Ask.PLAIN and strategy is not Strategy.REATTACH
+    return _ask_elsewhere(ledger) if plainly and (ledger.salvage.text or _continues(ledger)) else ledger.ask
 
 
 def _ask_elsewhere(ledger: Ledger) -> Ask:

@@ -99,6 +99,22 @@ def join(kept: str, rest: str, *, ended: bool = True, trimmed: bool = False) -> 
     return kept + rest[overlap(kept, rest, ended=ended, trimmed=trimmed).skip :]
 
 
+def unmistakable_repeat(kept: str, rest: str, *, ended: bool) -> int:
+    """Return how long a repeat is that cannot be anything else, though the model says that `rest` begins at the end.
+
+    Models copy the offset that they were told and say a few lines again all the same. Only what is worth a line or more
+    counts here, and nothing that the text may really be saying twice.
+    """
+    window, start = kept[-LOOK_BACK:], rest[:LOOK_AHEAD]
+    solid = _solid(window)
+    length = _longest_repeat(window, solid, start)
+    if length and _weight(solid[-length:]) >= LINES_WORTH:
+        return 0 if _may_be_meant(solid, length) else _after_repeat(window, start, length)
+    again = len(solid) - found if not ended and (found := solid.find(_solid(rest))) >= 0 else 0
+    unfinished = _weight(solid[len(solid) - again :]) >= LINES_WORTH and not _may_be_meant(solid, again)
+    return len(rest) if unfinished else 0
+
+
 def end_of_repeat(claimed: str, rest: str) -> int | None:
     """Return where `rest` has finished saying `claimed` again, whatever its space; None if it says something else."""
     if rest.startswith(claimed):
@@ -122,6 +138,8 @@ class SeamFilter:
         self._held = ""
         self.seam: Seam | None = None if kept else Seam()
         """What was decided; None while the text could still be a repeat."""
+        self._undecided: str | None = None
+        """What was held when a cut made an end of it, if nothing of it was given out."""
 
     def feed(self, text: str) -> str:
         """Take the next piece; return what of it, and of what was held back, is new."""
@@ -132,7 +150,17 @@ class SeamFilter:
 
     def flush(self, *, ended: bool = True) -> str:
         """Say that no more comes, and whether the continuation came to its end; return what is left."""
-        return "" if self.seam is not None else self._decide(ended=ended)
+        if self.seam is not None:
+            return ""
+        held = self._held
+        new = self._decide(ended=ended)
+        self._undecided = None if new or ended else held
+        return new
+
+    def reopen(self) -> None:
+        """Say that the same continuation goes on after all: what had not been decided at the cut is open again."""
+        if self._undecided is not None:
+            self.seam, self._held, self._undecided = None, self._undecided, None
 
     def _decide(self, *, ended: bool) -> str:
         self.seam = overlap(self._kept, self._held, ended=ended, trimmed=self._trimmed)

@@ -19,7 +19,7 @@ from headway.recovery.schema import Schema
 
 
 class Settled(Struct, frozen=True):
-    """A reply in the caller's terms. `problem` is empty when nothing of the draft is open any more."""
+    """A reply in the caller's terms. A draft that is open without a `problem` comes in pieces, and more will come."""
 
     received: Received
     draft: Draft | None = None
@@ -30,6 +30,9 @@ class Settled(Struct, frozen=True):
         """Return the failure that an unfinished draft is."""
         if self.draft is None:
             return None
+        if not self.problem:
+            reason = f"The call to {self.draft.tool} comes in pieces: {self.draft.offset:,} characters have arrived."
+            return Failure(FailureKind.PAUSED, Scope.MODEL, Plan.ASK_SMALLER_CHUNKS, reason)
         reason = f"The continuation of the call to {self.draft.tool} did not complete it. {self.problem}"
         return Failure(FailureKind.MALFORMED_OUTPUT, Scope.MODEL, Plan.ASK_SMALLER_CHUNKS, reason)
 

@@ -3,30 +3,26 @@
 from collections.abc import Sequence
 from functools import partial
 
-from msgspec import Struct
-
 from headway.failure import InvalidInput
 from headway.providers.catalog import body_for, request_headers
 from headway.providers.links import Link
+from headway.providers.models import cost
 from headway.providers.pool import Pool
 from headway.providers.secret import Secret
 from headway.settings.loading import Loaded
 from headway.settings.planning import Plan
 from headway.transport.limits import Overrides
 from headway.turn.endpoint import Endpoint
+from headway.turn.fleet import Ready, Route
 
 
-class Ready(Struct, frozen=True):
-    """An endpoint with its keys opened, and the names of those keys for the pool to learn from."""
+def route_for(loaded: Loaded, plan: Plan, *, betas: Sequence[str] = ()) -> Route:
+    """Return a plan as the fleet takes it. `betas` are those that a client asked for."""
 
-    link: Link
-    endpoint: Endpoint
-    keys: tuple[str, ...] = ()
-    """In the order of the endpoint's headers; none where no key is wanted."""
+    def make_ready(pool: Pool, links: Sequence[Link], now: float) -> tuple[Ready, ...]:
+        return made_ready(loaded, plan, pool, links, now, betas=betas)
 
-    def key_with(self, keys_left: int) -> str | None:
-        """Return the name of the key in use, when so many have not been ruled out."""
-        return self.keys[max(0, len(self.keys) - keys_left)] if self.keys else None
+    return Route(plan.route, plan.chain, make_ready, plan.policy)
 
 
 def made_ready(
@@ -34,7 +30,7 @@ def made_ready(
 ) -> tuple[Ready, ...]:
     """Return what can be asked, in the order of the links, with every key that is fit, best first.
 
-    A link whose keys can no longer be opened is left out. `betas` are those that a client asked for.
+    A link whose keys can no longer be opened is left out.
     """
     ready = []
     for link in links:
@@ -71,4 +67,5 @@ def _endpoint(link: Link, secrets: Sequence[Secret], limits: Overrides, betas: S
         reattaches=provider.reattaches,
         limits=limits,
         fit=partial(body_for, provider),
+        cost=partial(cost, link.facts),
     )

@@ -13,11 +13,14 @@ from msgspec import Struct
 
 KeyPath: TypeAlias = tuple[str, ...]
 ENTRIES = frozenset({"providers", "routes"})
+ADDED_UP = frozenset({("agent", "deny"), ("agent", "ask"), ("agent", "hidden")})
+"""Lists of all layers together: what one place forbids, another does not permit."""
 
 
 class From(Enum):
     """The kinds of places, those that count more first."""
 
+    CODE = "code"
     FLAG = "flag"
     ENVIRONMENT = "environment"
     FILE = "file"
@@ -56,7 +59,7 @@ def merged(layers: tuple[Layer, ...]) -> tuple[dict[str, Any], dict[KeyPath, Ori
                 path = (section, name)
                 for old in [old for old in origins if old[:2] == path]:
                     del origins[old]
-                below[name] = value
+                below[name] = [*below.get(name, ()), *value] if path in ADDED_UP else value
                 leaves = list(_leaves(value, path)) if section in ENTRIES else [path]
                 origins.update(dict.fromkeys(leaves, layer.origin))
     return table, origins

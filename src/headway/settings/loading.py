@@ -1,6 +1,7 @@
 """All layers to one value: flags over environment over the project's file over the user's file over defaults.
 
-Each layer is checked by itself, so that an error names the place that holds it. Keys are not opened here.
+Above them all is what a program says itself. Each layer is checked by itself, so that an error names the place that
+holds it. Keys are not opened here.
 """
 
 from collections.abc import Mapping
@@ -11,6 +12,7 @@ from msgspec import Struct
 
 from headway.failure import InvalidInput
 from headway.providers.presets import PRESETS
+from headway.providers.secret import Secret
 from headway.settings.completion import completed
 from headway.settings.entries import provider_of
 from headway.settings.environment import environment_layers
@@ -19,10 +21,18 @@ from headway.settings.layers import DEFAULT, From, KeyPath, Layer, Origin, dotte
 from headway.settings.places import Surroundings, surroundings
 from headway.settings.reading import closest, read
 from headway.settings.references import Keychain, anchored, check_reference
+from headway.settings.rules import check_rules
 from headway.settings.schema import Settings
 from headway.settings.toml_files import read_table
 
 _STORES = ("sqlite:", "postgresql://", "postgres://")
+
+
+class Code(Struct, frozen=True):
+    """What a program says itself, in the words of a file; its keys are held here, under their references."""
+
+    table: dict[str, Any]
+    keys: dict[str, Secret] = {}
 
 
 class Loaded(Struct, frozen=True):
@@ -33,6 +43,8 @@ class Loaded(Struct, frozen=True):
     files: tuple[Path, ...]
     """The files that were read."""
     around: Surroundings
+    given: dict[str, Secret] = {}
+    """The keys that a program holds itself, by their references."""
 
     def origin(self, *path: str) -> Origin:
         """Return where a value came from."""
@@ -41,7 +53,7 @@ class Loaded(Struct, frozen=True):
     @property
     def keychain(self) -> Keychain:
         """Return what opens references."""
-        return Keychain(self.around.environ)
+        return Keychain(self.around.environ, self.given)
 
     @property
     def store_url(self) -> str:
@@ -53,18 +65,24 @@ class Loaded(Struct, frozen=True):
 
 
 def load(
-    config: Path | None = None, flags: Mapping[str, Any] | None = None, around: Surroundings | None = None
+    config: Path | None = None,
+    flags: Mapping[str, Any] | None = None,
+    around: Surroundings | None = None,
+    code: Code | None = None,
 ) -> Loaded:
     """Return the settings in force.
 
     `config` is the file of `--config`; it, or HEADWAY_CONFIG, is read instead of the usual files. `flags` are values by
-    dotted key (`{"agent.approve": "auto"}`); None among them means that the flag was not given.
+    dotted key (`{"agent.approve": "auto"}`); None among them means that the flag was not given. A program that says
+    whom to ask, by `code`, gets the settings of a file only if it names one.
     """
     here = around or surroundings()
-    files = _files(config, here)
+    says_whom = code is not None and "routes" in code.table
+    files = () if says_whom and config is None else _files(config, here)
     layers = tuple(
         _checked(layer)
         for layer in (
+            *([Layer(Origin(From.CODE, "Headway(…)"), code.table, here.folder)] if code is not None else []),
             *_flag_layers(flags or {}, here),
             *environment_layers(here),
             *(Layer(Origin(From.FILE, str(path)), read_table(path), path.parent) for path in files),
@@ -72,7 +90,7 @@ def load(
     )
     table, origins = merged(layers)
     whole = completed(read(Settings, table, "settings"), origins, here)
-    loaded = Loaded(whole.settings, whole.origins, files, here)
+    loaded = Loaded(whole.settings, whole.origins, files, here, code.keys if code is not None else {})
     _check_whole(loaded)
     return loaded
 
@@ -111,12 +129,16 @@ def _checked(layer: Layer) -> Layer:
         table["gateway"]["keys"] = _keys(settings.gateway.keys, layer, ("gateway", "keys"))
     if settings.store.url:
         table["store"]["url"] = _store(settings.store.url, layer)
+    for name in ("writable", "hidden"):
+        if paths := getattr(settings.agent, name):
+            table["agent"][name] = [str(layer.folder / Path(path).expanduser()) for path in paths]
+    check_rules(settings.agent, origin)
     return Layer(layer.origin, table, layer.folder)
 
 
 def _keys(keys: tuple[str, ...], layer: Layer, path: KeyPath) -> list[str]:
     owner = "HEADWAY" if path[0] == "gateway" else path[1].upper().replace("-", "_")
-    for at, key in enumerate(keys):
+    for at, key in enumerate(keys if layer.origin.kind is not From.CODE else ()):  # a program's keys are checked there
         check_reference(key, f"{layer.origin}: {dotted(path)}[{at}]", f"{owner}_KEY")
     return [anchored(key, layer.folder) for key in dict.fromkeys(keys)]
 

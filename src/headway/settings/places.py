@@ -36,6 +36,11 @@ class Surroundings(Struct, frozen=True):
         return self._folder("XDG_DATA_HOME", ".local/share", "LOCALAPPDATA")
 
     @property
+    def traces_file(self) -> Path:
+        """Return where the gateway keeps what became of its requests."""
+        return self.data_folder / "traces.db"
+
+    @property
     def config_files(self) -> tuple[Path, ...]:
         """Return the files that may be there, those that count more first."""
         return (self.folder / FILE_NAME, self.config_folder / FILE_NAME)

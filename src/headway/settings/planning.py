@@ -22,6 +22,7 @@ from headway.settings.loading import Loaded
 from headway.settings.schema import ProviderEntry, RouteEntry, StreamLimits, TurnLimits
 from headway.transport.limits import Overrides
 
+ANY_MODEL = "*"
 _STREAM = frozenset(Overrides.__struct_fields__)
 _POLICY = ("attempts", "attempts_per_upstream", "continuations", "turn_seconds", "longest_wait_seconds")
 
@@ -39,7 +40,10 @@ class Plan(Struct, frozen=True):
 
 
 def plan_for(loaded: Loaded, name: str = DEFAULT_ROUTE) -> Plan:
-    """Return the plan for a route, for `provider/model`, or, for a name that nobody knows, for the default route."""
+    """Return the plan for a route, for `provider/model`, or, for a name that nobody knows, for the default route.
+
+    A link to `provider/*` is to the model of that name, then.
+    """
     settings = loaded.settings
     provider, slash, model = name.partition("/")
     if name in settings.routes:
@@ -48,7 +52,8 @@ def plan_for(loaded: Loaded, name: str = DEFAULT_ROUTE) -> Plan:
         return _plan(loaded, name, RouteEntry(chain=(name,)))
     if DEFAULT_ROUTE not in settings.routes:
         raise _nobody_to_ask(loaded)
-    return _plan(loaded, DEFAULT_ROUTE, settings.routes[DEFAULT_ROUTE])
+    asked = "" if name == DEFAULT_ROUTE else name
+    return _plan(loaded, DEFAULT_ROUTE, settings.routes[DEFAULT_ROUTE], asked)
 
 
 def open_pool(loaded: Loaded) -> Pool:
@@ -66,7 +71,7 @@ def open_pool(loaded: Loaded) -> Pool:
     return Pool(rings, Health(breaker), KeyLimits(rest_seconds=limits.key_rest_seconds))
 
 
-def _plan(loaded: Loaded, name: str, route: RouteEntry) -> Plan:
+def _plan(loaded: Loaded, name: str, route: RouteEntry, asked: str = "") -> Plan:
     chain: list[Link] = []
     limits: dict[str, Overrides] = {}
     notices: list[str] = []
@@ -82,7 +87,10 @@ def _plan(loaded: Loaded, name: str, route: RouteEntry) -> Plan:
             continue
         if is_bare_to_listeners(provider) and keys:
             notices.append(f"{wanted}: its address begins with http://, so its key crosses the network in the clear")
-        model = model or provider.model
+        model = (asked if model == ANY_MODEL else model) or provider.model
+        if not model:
+            notices.append(f"{wanted}: no model was asked for by name, and it has none of its own")
+            continue
         link = Link(provider, model, facts_of(provider, model, entry.models.get(model)))
         chain.append(link)
         limits[link.name] = Overrides(**_chosen(_STREAM, route.limits, entry.limits, loaded.settings.limits))
@@ -112,7 +120,7 @@ def _no_key(provider: Provider) -> str:
 
 def _policy(loaded: Loaded, route: RouteEntry) -> Policy:
     said = _chosen(frozenset(_POLICY), route.limits, loaded.settings.limits)
-    forbidden = frozenset() if route.drafts else frozenset({Strategy.CONTINUE_DRAFT})
+    forbidden = frozenset(route.forbid) | (frozenset() if route.drafts else frozenset({Strategy.CONTINUE_DRAFT}))
     return Policy(**said, forbidden=forbidden, stays_home=frozenset(route.stay_home))  # type: ignore[arg-type]
 
 

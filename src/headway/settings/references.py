@@ -35,12 +35,14 @@ def anchored(text: str, folder: Path) -> str:
 class Keychain:
     """Opens references."""
 
-    def __init__(self, environ: Mapping[str, str]) -> None:
-        """Use the variables that the process was started with."""
-        self._environ = environ
+    def __init__(self, environ: Mapping[str, str], given: Mapping[str, Secret] | None = None) -> None:
+        """Use the variables that the process was started with; `given` are keys that a program holds itself."""
+        self._environ, self._given = environ, given or {}
 
     def open(self, reference: str) -> Secret:
         """Return what a reference stands for; raises `InvalidInput` when it stands for nothing."""
+        if reference in self._given:
+            return self._given[reference]
         kind, _, name = reference.partition(":")
         value = self._by_kind(kind, name, reference).strip()
         if not value:

@@ -9,7 +9,9 @@ from typing import Annotated, Literal, TypeAlias
 from msgspec import Meta, Struct
 
 from headway.failure import FailureKind
+from headway.gateway.manners import Calls
 from headway.providers.catalog import Auth
+from headway.recovery.ledger import Strategy
 
 DAY = 86_400
 
@@ -18,7 +20,9 @@ Count: TypeAlias = Annotated[int, Meta(ge=1, le=1_000)]
 Tokens: TypeAlias = Annotated[int, Meta(ge=1, le=100_000_000)]
 Amount: TypeAlias = Annotated[float, Meta(ge=0, le=1_000_000)]
 Wire: TypeAlias = Literal["chat", "responses", "anthropic"]
+Splice: TypeAlias = Literal["any", "same", "never"]
 Approve: TypeAlias = Literal["ask", "edits", "plan", "auto"]
+Walls: TypeAlias = Literal["auto", "require", "off"]
 
 
 class _Table(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -94,6 +98,9 @@ class ProviderEntry(_Table, frozen=True, kw_only=True):
     betas: Annotated[tuple[str, ...], Meta(description="Beta features to ask for, where the wire has them.")] = ()
     model: Annotated[str, Meta(description="The model when a chain names only the provider.")] = ""
     models: Annotated[dict[str, ModelEntry], Meta(description="Facts about its models, by their names.")] = {}
+    client_key: Annotated[
+        bool, Meta(description="Send on the key that a client of the gateway shows, instead of one of ours?")
+    ] = False
     reattach: Annotated[
         bool | None, Meta(description="Run replies in the background, so that a broken stream is taken up again?")
     ] = None
@@ -104,12 +111,34 @@ class RouteEntry(_Table, frozen=True, kw_only=True):
     """A way to an answer: whom to ask, and whom next."""
 
     chain: Annotated[
-        tuple[str, ...], Meta(description="`provider/model`, first choice first; `provider` alone is its own model.")
+        tuple[str, ...],
+        Meta(
+            description="`provider/model`, first choice first; `provider` alone is its own model, "
+            "`provider/*` the one that a client of the gateway asks for."
+        ),
     ] = ()
     stay_home: Annotated[
         tuple[FailureKind, ...], Meta(description="Kinds of failure that do not go to the next of the chain.")
     ] = ()
     drafts: Annotated[bool, Meta(description="Let the model go on from a tool call that was cut?")] = True
+    forbid: Annotated[
+        tuple[Strategy, ...], Meta(description="Recoveries that are not used, by the names in the recovery reference.")
+    ] = ()
+    calls: Annotated[
+        Calls,
+        Meta(
+            description="When a client of the gateway gets a tool call: whole, or as it comes up to the last safe cut."
+        ),
+    ] = Calls.HOLD
+    splice: Annotated[
+        Splice, Meta(description="Who may go on with a text that a client already has: anybody, its model, or nobody.")
+    ] = "any"
+    mark_seams: Annotated[
+        bool, Meta(description="Put a comment into a client's stream where another attempt goes on?")
+    ] = False
+    continue_limits: Annotated[
+        bool, Meta(description="Go on past a client's own limit on output, where that cut its text? Calls always are.")
+    ] = False
     limits: Annotated[TurnLimits, Meta(description="Limits for this route; they count before a provider's.")] = (
         TurnLimits()
     )
@@ -122,6 +151,25 @@ class Gateway(_Table, frozen=True, kw_only=True):
     keys: Annotated[
         tuple[str, ...], Meta(description="Keys that clients must show, written like those above; needed off loopback.")
     ] = ()
+    heartbeat_seconds: Annotated[
+        Seconds, Meta(description="A client that waits so long for the next word gets a sign of life.")
+    ] = 15.0
+    write_seconds: Annotated[Seconds, Meta(description="How long a client may take nothing of its answer.")] = 60.0
+    drain_seconds: Annotated[Seconds, Meta(description="How long open streams may go on after SIGTERM.")] = 60.0
+    body_mb: Annotated[Count, Meta(description="The largest body that a client may send, in megabytes.")] = 64
+    header_kb: Annotated[Count, Meta(description="The largest head of a request, in kilobytes.")] = 64
+    connections: Annotated[Tokens, Meta(description="Connections that may be open at once.")] = 4096
+    streams: Annotated[Tokens, Meta(description="Requests that may be answered at once.")] = 1024
+    requests_per_minute: Annotated[
+        Tokens | None, Meta(description="Requests a minute for each key; without it, as many as they like.")
+    ] = None
+    traces: Annotated[
+        int, Meta(ge=0, le=10_000_000, description="How many requests `headway trace` can tell about; 0: none.")
+    ] = 10_000
+    trace_content: Annotated[bool, Meta(description="Keep what was asked in traces? Off: sizes and times only.")] = (
+        False
+    )
+    log: Annotated[Literal["json", "text", "off"], Meta(description="One line a request on standard error.")] = "text"
 
 
 class Store(_Table, frozen=True, kw_only=True):
@@ -140,7 +188,32 @@ class Agent(_Table, frozen=True, kw_only=True):
         Approve, Meta(description="What needs a yes: everything that acts, all but edits, nothing acts, nothing asks.")
     ] = "ask"
     steps: Annotated[Count, Meta(description="Rounds of tool calls in one task.")] = 200
-    shell_seconds: Annotated[Seconds, Meta(description="How long one shell command may run.")] = 120.0
+    shell_seconds: Annotated[
+        Seconds, Meta(description="How long one shell command may run, unless the model asks for more.")
+    ] = 120.0
+    sandbox: Annotated[
+        Walls,
+        Meta(description="Walls around shell commands: the best there are, none means nothing starts, or none wanted."),
+    ] = "auto"
+    network: Annotated[bool, Meta(description="May shell commands in a sandbox use the network?")] = False
+    writable: Annotated[
+        tuple[str, ...], Meta(description="Folders besides the workspace that may be written to, such as a cache.")
+    ] = ()
+    hidden: Annotated[
+        tuple[str, ...],
+        Meta(description="Files and folders with secrets, besides the usual; commands do not see them, tools ask."),
+    ] = ()
+    allow: Annotated[
+        tuple[str, ...],
+        Meta(description="Calls that need no yes: `shell(git status)`, `write_file(src/**)`, `shell(npm run *)`."),
+    ] = ()
+    deny: Annotated[
+        tuple[str, ...],
+        Meta(description="Calls that are never run, however they are spelled; those of all files count together."),
+    ] = ()
+    ask: Annotated[
+        tuple[str, ...], Meta(description="Calls that always need a yes; those of all files count together.")
+    ] = ()
 
 
 class Settings(_Table, frozen=True, kw_only=True):

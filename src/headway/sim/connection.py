@@ -11,7 +11,7 @@ import struct
 import sys
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import httptools
@@ -61,9 +61,8 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin to serve."""
-        assert isinstance(transport, asyncio.Transport)
-        transport.set_write_buffer_limits(high=0)
-        self._transport = transport
+        self._transport = cast("asyncio.Transport", transport)  # uvloop's are of a family of their own
+        self._transport.set_write_buffer_limits(high=0)
         self.task = asyncio.get_running_loop().create_task(self._serve(self), name="sim connection")
 
     def data_received(self, data: bytes) -> None:

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from headway.sim.play import Beat, altered
-from headway.wire.json_text import decode, encode
+from headway.wire.json_text import BadJson, decode, encode
 
 Change: TypeAlias = Callable[[dict[str, Any]], dict[str, Any] | None]
 """What to do with the object of a frame; None leaves the frame out."""
@@ -18,9 +18,12 @@ def split_frames(data: bytes) -> list[bytes]:
 
 
 def object_of(frame: bytes) -> dict[str, Any] | None:
-    """Return the JSON object of a frame; None for a comment or a bare word."""
+    """Return the JSON object of a frame; None for a comment, a bare word, or what was spoilt before."""
     _, found, data = frame.partition(b"data: ")
-    return decode(data) if found and data.startswith(b"{") else None
+    try:
+        return decode(data) if found and data.startswith(b"{") else None
+    except BadJson:
+        return None
 
 
 def with_object(frame: bytes, value: dict[str, Any]) -> bytes:

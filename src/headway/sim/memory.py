@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from headway.sim.past import Did, Heard, One, Past, Said, Verdict
 from headway.sim.script import Call, Final, Loop, Say, Script, Step, WriteFile
+from headway.sim.summaries import is_noted
 
 _SUCCESS = re.compile(r"\b(?:wrote|written|saved|created|finished|completed?|done|succe\w+)\b", re.IGNORECASE)
 _TAILS = (200, 100, 50, 25, 16)
@@ -49,14 +50,20 @@ def recall(script: Script, past: Past) -> Memory:
     """Find the next step."""
     parts = list(_parts(script.steps))
     done: set[int] = set()
-    at = 0
+    at = began = 0
     for indexes, part in parts:
-        found = _find(part, past, at)
-        if found is None and isinstance(part, WriteFile | Call) and _claimed(part, past, script):
+        is_parallel = isinstance(part, WriteFile | Call) and part.parallel
+        began = began if is_parallel else at
+        found = _find(part, past, began)
+        if (
+            found is None
+            and isinstance(part, WriteFile | Call)
+            and (_claimed(part, past, script) or is_noted(part, past))
+        ):
             found = at
         if found is not None:
             done |= set(indexes)
-            at = found
+            at = max(at, found)
     last = max(done, default=-1)
     skipped = (i for i in range(last) if i not in done and isinstance(script.steps[i], Call | WriteFile))
     following = next(skipped, last + 1)
@@ -122,22 +129,21 @@ def _failures(past: Past, tool: str) -> tuple[str, ...]:
 
 def _is_call(step: Call, one: One) -> bool:
     return (
-        isinstance(one, Did)
-        and (one.tool, one.arguments) == (step.tool, step.arguments)
-        and one.verdict is Verdict.WORKED
+        isinstance(one, Did) and (one.tool, one.arguments) == (step.tool, step.given) and one.verdict is Verdict.WORKED
     )
 
 
 def _writing(step: WriteFile, past: Past) -> Iterator[tuple[int, int]]:
     """Give, after each thing of the past, how much of the file is there and how large the last piece was."""
-    reached = piece = 0
+    reached = piece = 0  # it keeps to a size, although pieces end with a line and so a bit before it
     for one in past:
         text, appends = _piece_of(step, one)
         if text is not None:
             follows = appends and step.content.startswith(text, reached)
             found = reached if follows else step.content.find(text)
             if found >= 0:
-                reached, piece = found + len(text), len(text)
+                reached = found + len(text)
+                piece = piece if piece * 3 <= len(text) * 4 <= piece * 4 else len(text)
             elif not appends:
                 reached = 0
         yield reached, piece

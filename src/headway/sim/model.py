@@ -8,11 +8,12 @@ real models.
 from collections.abc import Iterator
 from typing import Any
 
-from headway.messages import ModelRequest, ToolSpec
+from headway.messages import ModelRequest
 from headway.sim.memory import Progress, place_of_end, progress_of, recall
 from headway.sim.past import past_of
-from headway.sim.reading import DraftWish, Wishes, read_wishes
-from headway.sim.script import Call, Final, Habits, Loop, Say, Script, Think, WriteFile
+from headway.sim.reading import DraftWish, Wishes, read_wishes, tools_of
+from headway.sim.script import FREE_TEXT, Call, Final, Habits, Loop, Say, Script, Think, WriteFile
+from headway.sim.summaries import is_asked_to_sum_up, summary_of
 from headway.sim.voice import Calling, Speech, Thought, Words
 
 _MISCOUNT = 7
@@ -20,9 +21,15 @@ _MISCOUNT = 7
 
 def think_up(request: ModelRequest, script: Script) -> Iterator[Speech]:
     """Say and do the next steps, up to one whose result must be waited for, or to the last words of the turn."""
+    if is_asked_to_sum_up(request):
+        yield Words(summary_of(request, script))
+        return
     memory = recall(script, past_of(request.messages))
     wishes = read_wishes(request)
     steps = [step for i, step in enumerate(script.steps) if i >= memory.next and i not in memory.done]
+    has_ended = memory.next > 0 and isinstance(script.steps[memory.next - 1], Final)
+    if has_ended and _wants_more_of_a_whole_text(request, wishes):
+        return  # what comes next belongs to the next turn
     if not steps:
         yield Words(script.afterwards)
     said = memory.said or _quoted(memory.passage, wishes)
@@ -62,6 +69,15 @@ def _quoted(passage: str, wishes: Wishes) -> int:
     return max((place_of_end(passage, part) for part in parts), default=0)
 
 
+def _wants_more_of_a_whole_text(request: ModelRequest, wishes: Wishes) -> bool:
+    """Say whether it is asked to go on with a text that it has said to the end: then there is nothing to add."""
+    spoken = [message for message in request.messages if message.role == "assistant"]
+    end = spoken[-1].text.rstrip() if spoken else ""
+    if spoken and request.messages[-1] is spoken[-1]:
+        return True
+    return bool(end) and any(part.strip() and end.endswith(part.strip()) for part in wishes.quoted.split("\n\n"))
+
+
 def _act(
     step: Call | WriteFile | Loop, progress: Progress, wishes: Wishes, request: ModelRequest, habits: Habits
 ) -> Calling | Words:
@@ -70,15 +86,14 @@ def _act(
         step = step.calls[progress.rounds % len(step.calls)]
     if len(progress.failures) >= habits.gives_up_after:
         return Words(f"I could not finish: `{step.tool}` failed. {progress.failures[-1].strip().splitlines()[0]}")
-    offered = {tool.name for tool in request.tools if isinstance(tool, ToolSpec)}
-    if step.tool not in offered or (request.tool_choice and request.tool_choice.mode == "none"):
+    if step.tool not in tools_of(request) or (request.tool_choice and request.tool_choice.mode == "none"):
         return Words(f"I would now call `{step.tool}`, but it was not offered to me.")
     if wishes.draft is not None and habits.uses_drafts:
-        rest = _rest_of_draft(step, wishes.draft, habits)
+        rest = _rest_of_draft(step, wishes.draft, habits, wishes.smaller if habits.obeys_sizes else None)
         if rest is not None:
             return rest
     if isinstance(step, Call):
-        return Calling(step.tool, step.arguments)
+        return Calling(step.tool, step.arguments, step.text)
     return _write(step, progress, wishes, habits)
 
 
@@ -99,37 +114,47 @@ def _piece(text: str, size: int) -> str:
     return text[: line + 1] if line > 0 else text[:size]
 
 
-def _rest_of_draft(step: Call | WriteFile, wish: DraftWish, habits: Habits) -> Calling | None:
-    """Send what is missing of a draft; None if it is no draft of this step's call."""
+def _rest_of_draft(step: Call | WriteFile, wish: DraftWish, habits: Habits, size: int | None) -> Calling | None:
+    """Send what is missing of a draft, or the next piece of it; None if it is no draft of this step's call."""
     whole = _arguments(step)
     if wish.wants_fields:
         missing = {name: value for name, value in whole.items() if name not in wish.complete}
         return Calling("continue_draft", {"draft": wish.id, "offset": 0, "rest": "", "more": missing})
-    field = step.content_as if isinstance(step, WriteFile) else wish.field
+    field = step.content_as if isinstance(step, WriteFile) else wish.field or FREE_TEXT
     text = whole.get(field)
     if not isinstance(text, str):
         return None
     place = _place_of_tail(text, wish)
+    if place is None:
+        return None
     begin = max(0, place - habits.overlap)
     offsets = {"honest": wish.offset - (place - begin), "as_told": wish.offset, "wrong": wish.offset + _MISCOUNT}
     offset = offsets[habits.offset] if begin < place else wish.offset
     names = list(whole)
     more = {name: whole[name] for name in names[names.index(field) + 1 :]}
-    arguments = {"draft": wish.id, "offset": max(0, offset), "rest": text[begin:]}
+    rest = _piece(text[begin:], size or len(text))
+    arguments = {"draft": wish.id, "offset": max(0, offset), "rest": rest}
+    if begin + len(rest) < len(text):
+        return Calling("continue_draft", {**arguments, "last": False})
     return Calling("continue_draft", {**arguments, **({"more": more} if more else {})})
 
 
 def _arguments(step: Call | WriteFile) -> dict[str, Any]:
     """Return the arguments of the whole call."""
-    return step.arguments if isinstance(step, Call) else {step.path_as: step.path, step.content_as: step.content}
+    return step.given if isinstance(step, Call) else {step.path_as: step.path, step.content_as: step.content}
 
 
-def _place_of_tail(text: str, wish: DraftWish) -> int:
-    """Return where to go on: behind the shown end, at the place nearest to the offset, or at the offset."""
+def _place_of_tail(text: str, wish: DraftWish) -> int | None:
+    """Return where to go on: behind the shown end, at the place nearest to the offset; None if it shows another text.
+
+    If nothing is shown, the offset must do.
+    """
     tail = wish.tail[-100:]
+    if not tail:
+        return min(wish.offset, len(text))
     places = []
-    found = text.find(tail) if tail else -1
+    found = text.find(tail)
     while found >= 0:
         places.append(found + len(tail))
         found = text.find(tail, found + 1)
-    return min(places, key=lambda place: abs(place - wish.offset), default=min(wish.offset, len(text)))
+    return min(places, key=lambda place: abs(place - wish.offset), default=None)

@@ -8,12 +8,13 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 
 from headway.messages import Message, Text, ToolCall, ToolResult
+from headway.sim.script import FREE_TEXT
 from headway.wire.json_text import BadJson, strict_object
 
 _NOT_RUN = re.compile(
     r"not (?:executed|run|complete)|interrupted|was (?:cut|dropped)|does not fit|must still be given", re.IGNORECASE
 )
-_FAILED = re.compile(r"\s*(?:error|failed|\w+Error\b)", re.IGNORECASE)
+_FAILED = re.compile(r"\s*(?:error|failed|unknown outcome|\w+Error\b)", re.IGNORECASE)
 
 
 class Verdict(Enum):
@@ -64,7 +65,7 @@ def past_of(messages: Sequence[Message]) -> Past:
 
 def _did(call: ToolCall, result: ToolResult | None) -> Did:
     try:
-        arguments = strict_object(call.arguments)
+        arguments = {FREE_TEXT: call.arguments} if call.freeform else strict_object(call.arguments)
     except BadJson:
         arguments = {}
     if result is None or _NOT_RUN.search(result.text[:400]):

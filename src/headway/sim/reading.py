@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from headway.messages import Message, ModelRequest, Text, Thinking, ToolCall, ToolResult, ToolSpec
+from headway.messages import Message, ModelRequest, Opaque, Text, Thinking, ToolCall, ToolResult, ToolSpec
 
 CHARACTERS_A_TOKEN = 4
 CHARACTERS_A_LINE = 60
@@ -65,6 +65,14 @@ def read_wishes(request: ModelRequest) -> Wishes:
     smaller = next((size for text in reversed(heard) if (size := _piece_size(text)) is not None), None)
     quoted = newest if _GO_ON.search(newest) else ""
     return Wishes(_draft(newest, request) if "continue_draft" in tools else None, smaller, quoted)
+
+
+def tools_of(request: ModelRequest) -> set[str]:
+    """Return the names of all tools on offer; some clients add theirs among the messages, in groups."""
+    added = (part.raw.value for message in request.messages for part in message.parts if isinstance(part, Opaque))
+    groups = [value.get("tools") or () for value in added if value.get("type") == "additional_tools"]
+    listed = [tool for tools in groups for group in tools for tool in (group, *(group.get("tools") or ()))]
+    return {tool.name for tool in request.tools if isinstance(tool, ToolSpec)} | {tool.get("name") for tool in listed}
 
 
 def words_of(request: ModelRequest) -> str:

@@ -11,6 +11,8 @@ from headway.wire.json_text import BadJson, decode
 
 NEW_VERSION = "2026-10-21"
 """From this version of the Messages API on, sampling parameters are gone."""
+SYSTEM_INSIDE = ("per-turn-control-", "mid-conversation-")
+"""How the betas begin that let system messages stand among the others."""
 _SAMPLING = ("temperature", "top_p", "top_k")
 _PARAMS = {"chat": "messages", "responses": "input"}
 
@@ -64,10 +66,20 @@ def check_body(request: Request, body: dict[str, Any], wire: str, script: Script
     if body.get("previous_response_id"):
         gone = f"Previous response with id '{body['previous_response_id']}' not found."
         raise Refused(Trouble(400, gone, "previous_response_not_found", "previous_response_id"))
-    wrong = _judge(body, wire, script) or judge_seals(wire, body)
+    wrong = _judge(_judged(request, body), wire, script) or judge_seals(wire, body)
     if wrong:
         code = "invalid_encrypted_content" if wrong[0].startswith("The encrypted content") else None
         raise Refused(Trouble(400, wrong[0], code, _PARAMS.get(wire)))
+
+
+def _judged(request: Request, body: dict[str, Any]) -> dict[str, Any]:
+    """Return what the rules are for: system messages among the others are allowed to who asks for the beta."""
+    betas = request.headers.get("anthropic-beta", "").replace(" ", "").split(",")
+    messages = body.get("messages")
+    if not isinstance(messages, list) or not any(beta.startswith(SYSTEM_INSIDE) for beta in betas):
+        return body
+    spoken = [one for one in messages if not isinstance(one, dict) or one.get("role") != "system"]
+    return {**body, "messages": spoken}
 
 
 def _judge(body: dict[str, Any], wire: str, script: Script) -> list[str]:

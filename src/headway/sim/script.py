@@ -9,6 +9,9 @@ from msgspec import Struct
 
 from headway.sim.fault import Fault
 
+FREE_TEXT = "input"
+"""The name under which free text is remembered, as if it were an argument."""
+
 
 class Think(Struct, frozen=True, tag="think"):
     """The model thinks, before what comes next."""
@@ -27,7 +30,14 @@ class Call(Struct, frozen=True, tag="call"):
 
     tool: str
     arguments: dict[str, Any] = {}
+    text: str | None = None
+    """What a tool gets that takes free text, instead of arguments."""
     parallel: bool = False
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """Return what the tool gets; free text under a name of its own."""
+        return self.arguments if self.text is None else {FREE_TEXT: self.text}
 
 
 class WriteFile(Struct, frozen=True, tag="write_file"):

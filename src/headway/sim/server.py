@@ -133,11 +133,12 @@ class SimServer:
         self.log.append(exchange)
         self._busy += 1
         self._quiet.clear()
-        play, manners = self.provider.respond(request, exchange, now())
-        if exchange.faults:
-            self._watch(exchange)
-        performer = Performer(connection, exchange, manners)
+        performer: Performer | None = None
         try:
+            play, manners = self.provider.respond(request, exchange, now())
+            if exchange.faults:
+                self._watch(exchange)
+            performer = Performer(connection, exchange, manners)
             await performer.perform(play if request.keeps_alive else [*play, HangUp()])
         finally:
             exchange.ended_at = now()
@@ -148,8 +149,8 @@ class SimServer:
                 self._quiet.set()
             self._watch(exchange)
 
-    def _ending(self, connection: Connection, performer: Performer) -> Ending:
-        if performer.is_finished:
+    def _ending(self, connection: Connection, performer: Performer | None) -> Ending:
+        if performer is not None and performer.is_finished:
             return Ending.ANSWERED
         if not connection.closed_by_us:
             return Ending.CLIENT_LEFT

@@ -41,6 +41,8 @@ class Calling(Struct, frozen=True):
 
     tool: str
     arguments: dict[str, Any]
+    text: str | None = None
+    """Free text instead of arguments."""
 
 
 Speech: TypeAlias = Thought | Words | Calling
@@ -75,10 +77,11 @@ def _spoken(speech: Iterable[Speech], manners: Manners, name: str, size: int) ->
             case Thought(text=text):
                 yield from (ThinkingDelta(piece) for piece in _pieces(text, size))
                 yield from manners.proof(text)
-            case Calling(tool=tool, arguments=arguments):
+            case Calling(tool=tool, arguments=arguments, text=free):
                 digest = sha256(f"{name}/{call}".encode()).hexdigest()[:20]
-                yield CallOpened(call, f"{manners.call_id}{digest}", tool)
-                yield from (CallArguments(call, piece) for piece in _pieces(encode_text(arguments), size))
+                yield CallOpened(call, f"{manners.call_id}{digest}", tool, freeform=free is not None)
+                given = encode_text(arguments) if free is None else free
+                yield from (CallArguments(call, piece) for piece in _pieces(given, size))
                 yield CallClosed(call)
                 call += 1
 

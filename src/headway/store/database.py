@@ -192,13 +192,17 @@ def _open_to_read(path: Path) -> apsw.Connection:
     try:
         db.execute("select count(*) from sqlite_schema").get  # noqa: B018  # the first read is what opens the log
     except (apsw.CantOpenError, apsw.ReadOnlyError):
-        log = path.with_name(f"{path.name}-wal")
-        if log.exists() and log.stat().st_size:
+        if _log_size(path):
             raise  # what is in the log would not be seen
         # Nobody can write where no log can be made: the file alone is all there is.
         uri = f"{path.as_uri()}?immutable=1"
         return apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
     return db
+
+
+def _log_size(path: Path) -> int:
+    log = path.with_name(f"{path.name}-wal")
+    return log.stat().st_size if log.exists() else 0
 
 
 @cache
@@ -214,6 +218,9 @@ def _version(db: apsw.Connection, path: Path) -> int:
     version, owner, tables = db.execute(_VERSION).get  # in one look: another process may be making the file
     if owner != APPLICATION_ID and tables:
         raise StoreFailed(Trouble.NOT_OURS, path, "it is the database of another program")
+    # SQLite takes the rest of a page that is not there for zeros. What is in the log will make the file whole.
+    if path.stat().st_size % db.pragma("page_size") and not _log_size(path):
+        raise StoreFailed(Trouble.DAMAGED, path, "its end is missing")
     known = len(_migrations())
     if version > known:
         raise StoreFailed(Trouble.TOO_NEW, path, f"its version is {version}, and this Headway knows up to {known}")

@@ -45,7 +45,7 @@ _WORDS = {
     Trouble.DISK_FULL: _Words(
         "the disk of {path} is full",
         "Everything that was saved before is kept, and nothing half was written",
-        "Make room; the next write tries again",
+        "Make room; the next write tries again, and `headway run --continue` takes a session up that had to stop",
     ),
     Trouble.NO_PLACE: _Words(
         "{path} cannot be opened or made",
@@ -71,7 +71,7 @@ _WORDS = {
     Trouble.IN_USE: _Words(
         "this session is open already",
         "Nothing was changed",
-        "Let the other one end, or go on with a copy: fork the session",
+        "Let the other one end, begin another session, or go on with a copy: fork the session",
     ),
     Trouble.BUSY: _Words(
         "{path} is being written to by another program",
@@ -99,11 +99,16 @@ class StoreFailed(HeadwayError):
         self.trouble, self.path, self.detail, self.owner = trouble, path, detail, owner
         super().__init__(trouble, path, detail, owner)
 
+    @property
+    def happened(self) -> str:
+        """Return what happened, without what to do about it."""
+        detail = f" ({self.detail})" if self.detail else ""
+        return f"{_WORDS[self.trouble].happened.format(path=self.path)}{detail}"
+
     def __str__(self) -> str:
         words = _WORDS[self.trouble]
-        detail = f" ({self.detail})" if self.detail else ""
         advice = words.advice.format(move=_moving_aside(self.path))
-        return f"{words.happened.format(path=self.path)}{detail}. {words.kept}. {advice}."
+        return f"{self.happened}. {words.kept}. {advice}."
 
 
 def _moving_aside(path: Path) -> str:

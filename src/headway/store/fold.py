@@ -10,6 +10,7 @@ from typing import TypeAlias, assert_never
 from msgspec.structs import astuple, replace
 
 from headway.events import Usage
+from headway.failure import FailureKind
 from headway.messages import CallFragment, Message, ToolCall, assistant
 from headway.received import Received
 from headway.recovery.ledger import Ask, Salvage
@@ -46,6 +47,7 @@ class Folding:
             self._known,
             last=self._last,
             messages=tuple(message for _, message in self._messages),
+            places=tuple(seq for seq, _ in self._messages),
             partial="".join(self._words),
             unknown=tuple(self._running),
             waiting=tuple(self._waiting),
@@ -68,9 +70,8 @@ class Folding:
                 self._know(title=title)
             case r.Repaired(repairs=repairs):
                 self._know(repairs=self._known.repairs.union(repairs))
-            case r.Compacted(summary=summary, upto=upto):
-                later = [(seq, message) for seq, message in self._messages if seq > upto]
-                self._messages = [(upto, summary), *later]
+            case r.Compacted() as compacted:
+                self._compact(compacted)
             case r.Imported(messages=messages):
                 self._messages += ((entry.seq, message) for message in messages)
             case r.UserSaid(message=message):
@@ -78,6 +79,14 @@ class Folding:
                 self._waiting.clear()
             case _:
                 self._add_of_turn(entry.seq, entry.record)
+
+    def _compact(self, record: r.Compacted) -> None:
+        """Put a summary in the place of what it stands for."""
+        later = ((seq, message) for seq, message in self._messages if seq > record.upto)
+        stays = (*record.before, record.summary, *record.behind)
+        self._messages = [*((record.upto, message) for message in stays), *later]
+        totals = self._known.totals
+        self._know(summary_at=len(record.before), totals=replace(totals, usage=_sum(totals.usage, record.usage)))
 
     def _add_of_turn(self, seq: int, record: "_OfTurn") -> None:
         match record:
@@ -106,14 +115,18 @@ class Folding:
             case r.TextWithdrawn():
                 self._words.clear()
                 self._fragments.clear()
+                self._know(salvage=replace(self._known.salvage, draft=None))
             case r.ArgumentsReceived():
                 fragment = self._fragments.get(record.call)
                 if fragment is None or fragment.id != record.id:
                     fragment = self._fragments[record.call] = _Fragment(record)
                 fragment.pieces.append(record.text)
             case r.AttemptBroken():
-                self._fragments.clear()  # they are judged: a draft was kept, or they were not worth it
                 self._know(totals=_with_broken(self._known.totals, record))
+                if not record.goes_on:
+                    withdrawn = record.failure.kind is FailureKind.REFUSED
+                    self._know(salvage=replace(self._drafted(), draft=None) if withdrawn else self._drafted())
+                    self._fragments.clear()
             case r.DraftKept(draft=draft):
                 self._fragments.clear()
                 self._know(salvage=replace(self._known.salvage, draft=draft), ask=Ask.PLAIN)

@@ -119,9 +119,13 @@ def whole_journal(session: str, rows: Iterable[Row]) -> Iterator[Row]:
         raise InvalidInput(f"session {session!r}", "its journal does not begin with the opening of a session")
 
 
-def already_there(session: str) -> InvalidInput:
+class NameTaken(InvalidInput):
+    """There is a session of that name; nothing was changed."""
+
+
+def already_there(session: str) -> NameTaken:
     """Say that the name is taken."""
-    return InvalidInput(f"session {session!r}", "there is one of this name already")
+    return NameTaken(f"session {session!r}", "there is one of this name already")
 
 
 def in_order(rows: Iterable[Row], last: int) -> Iterator[Row]:

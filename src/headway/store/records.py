@@ -89,7 +89,7 @@ class TextWithdrawn(_Fact, frozen=True, tag="text_withdrawn"):
     turn: int
 
 
-class AttemptBroken(_Fact, frozen=True, tag="attempt_broken"):
+class AttemptBroken(_Fact, frozen=True, tag="attempt_broken", omit_defaults=True):
     """A request of the turn failed. Of the characters it brought, so many are kept and gone on from."""
 
     turn: int
@@ -98,6 +98,8 @@ class AttemptBroken(_Fact, frozen=True, tag="attempt_broken"):
     received: int = 0
     kept: int = 0
     usage: Usage | None = None
+    goes_on: bool = False
+    """Was the same reply taken up again on the server? What is open of it stays open then."""
 
 
 class DraftKept(_Fact, frozen=True, tag="draft_kept"):
@@ -163,11 +165,17 @@ class Repaired(_Fact, frozen=True, tag="repaired"):
     repairs: tuple[Repair, ...]
 
 
-class Compacted(_Fact, frozen=True, tag="compacted"):
+class Compacted(_Fact, frozen=True, tag="compacted", omit_defaults=True):
     """From here on, the summary stands for everything up to and including the record `upto`."""
 
     summary: Message
     upto: int
+    before: tuple[Message, ...] = ()
+    """Words of the user that stay as they are, in front of the summary."""
+    behind: tuple[Message, ...] = ()
+    """Messages of the record `upto` that it does not stand for: a record may hold many."""
+    usage: Usage | None = None
+    """What it cost to have it written."""
 
 
 class Renamed(_Fact, frozen=True, tag="renamed"):

@@ -30,6 +30,8 @@ class Session:
         """What the journal came to when it was opened, with everything that was left open."""
         self.trouble: StoreFailed | None = None
         """What keeps the latest records from being written, if anything does."""
+        self.one_turn_at_a_time = asyncio.Lock()
+        """Held while a turn goes on: its records belong together, and what it answers must not change under it."""
         self._journal, self._folding, self._wall, self._thread = journal, folding, wall, thread
         self._batch = Batch()
         self._unwritten: list[Row] = []
@@ -73,6 +75,14 @@ class Session:
             await asyncio.get_running_loop().run_in_executor(self._thread, self._write)
         finally:
             self._commits -= 1
+
+    async def keep(self, *records: Record) -> bool:
+        """Secure records if that can be done now, and go on in memory if not; say whether they are secured."""
+        try:
+            await self.commit(*records)
+        except StoreFailed:
+            return False
+        return True
 
     async def close(self) -> None:
         """Write what is left and let others write; a failure to write is told after that."""

@@ -14,7 +14,7 @@ from headway.failure import InvalidInput
 from headway.store.errors import StoreFailed
 from headway.store.fold import Folding, fold
 from headway.store.ids import session_id
-from headway.store.journal import SessionInfo, SessionStore, no_such_session
+from headway.store.journal import NameTaken, SessionInfo, SessionStore, already_there, no_such_session
 from headway.store.memory import MemoryStore
 from headway.store.records import Forked, How, Record, Renamed, SessionOpened, ToolUnknown, TurnEnded
 from headway.store.rows import Row, entries_of, row_of
@@ -22,6 +22,8 @@ from headway.store.session import Session
 from headway.store.state import SessionState
 
 T = TypeVar("T")
+DRAWS = 10
+"""So often is a name drawn before a new session is given up."""
 
 
 def open_store(url: str, *, read_only: bool = False) -> SessionStore:
@@ -53,14 +55,11 @@ class Sessions:
 
     async def create(self, workspace: str, title: str = "") -> Session:
         """Begin a session."""
-        name = self._new_id()
-        opened = SessionOpened(name, workspace, self._wall(), title)
 
-        def begin() -> Session:
-            self.store.create(name, self._rows(opened))
-            return self._open(name)
+        def opened(name: str) -> Iterable[Row]:
+            return self._rows(SessionOpened(name, workspace, self._wall(), title))
 
-        return await self._off_the_loop(begin)
+        return await self._off_the_loop(lambda: self._open(self._created(opened)))
 
     async def resume(self, session: str) -> Session:
         """Take a session up again. What a dead process left open is in `found`, and is settled in the journal."""
@@ -97,9 +96,7 @@ class Sessions:
         rows = tuple(takewhile(lambda row: at is None or row.seq <= at, self.store.read(session)))
         if not rows or (at is not None and at != rows[-1].seq):
             raise InvalidInput(f"record {at} of session {session!r}", "there is no such record")
-        name = self._new_id()
-        self.store.create(name, chain(rows, self._rows(Forked(name, session, len(rows)), after=len(rows))))
-        return name
+        return self._created(lambda name: self._forked(rows, name, session))
 
     def rename(self, session: str, title: str) -> None:
         """Give a session another title."""
@@ -120,9 +117,7 @@ class Sessions:
         except InvalidInput:
             if all(info.id != origin for info in self.store.sessions()):
                 raise
-            name = self._new_id()
-            self.store.create(name, chain(given, self._rows(Forked(name, origin, len(given)), after=len(given))))
-            return name
+            return self._created(lambda name: self._forked(given, name, origin))
         return origin
 
     def delete(self, session: str) -> None:
@@ -146,8 +141,17 @@ class Sessions:
             raise
         return Session(journal, folding, self._wall, self._thread)
 
-    def _new_id(self) -> str:
-        return session_id(self._wall(), self._chance())
+    def _created(self, journal: Callable[[str], Iterable[Row]]) -> str:
+        """Make a session of a new name and return the name; one that is taken is drawn again."""
+        for _ in range(DRAWS):
+            name = session_id(self._wall(), self._chance())
+            with suppress(NameTaken):  # the die fell twice the same way within a second
+                self.store.create(name, journal(name))
+                return name
+        raise already_there(name)
+
+    def _forked(self, rows: tuple[Row, ...], name: str, origin: str) -> Iterable[Row]:
+        return chain(rows, self._rows(Forked(name, origin, len(rows)), after=len(rows)))
 
     def _rows(self, record: Record, after: int = 0) -> tuple[Row]:
         return (row_of(after + 1, self._wall(), record),)

@@ -51,6 +51,10 @@ class SessionState(Struct, frozen=True):
     """How the latest turn that ended did so."""
     messages: tuple[Message, ...] = ()
     """What is settled. `history` is what to go on from."""
+    places: tuple[int, ...] = ()
+    """The record that each of these messages came from."""
+    summary_at: int | None = None
+    """Which of them is a summary of what was there before."""
     partial: str = ""
     """The words of a reply that is not whole; they are in no message."""
     unknown: tuple[ToolCall, ...] = ()

@@ -72,13 +72,10 @@ class Connection(asyncio.Protocol):
         self._receiver = None
         self.resume_reading()
 
-    async def changed(self) -> None:
-        """Wait until bytes came, room to write came, or the connection was lost."""
+    def changed(self) -> "asyncio.Future[None]":
+        """Return what to await until bytes came, room to write came, or the connection was lost."""
         self._waiter = self.loop.create_future()
-        try:
-            await self._waiter
-        finally:
-            self._waiter = None
+        return self._waiter
 
     def write(self, data: bytes | memoryview) -> None:
         """Send; `writable` says when to stop and wait."""
@@ -161,8 +158,9 @@ class Connection(asyncio.Protocol):
             tell()
 
     def _wake(self) -> None:
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
+        waiter, self._waiter = self._waiter, None
+        if waiter is not None and not waiter.done():
+            waiter.set_result(None)
 
 
 def tuned(sock: socket.socket, unanswered_seconds: float) -> socket.socket:

@@ -24,10 +24,12 @@ from headway.transport.pool import IdlePool
 from headway.transport.proxy import proxy_for
 from headway.transport.response import Response
 from headway.transport.tls import Trust, client_context
-from headway.transport.watchdog import Watchdog
+from headway.transport.watchdog import Quiet, Watchdog
 
 MAX_IDLE = 16
 IDLE_SECONDS = 60.0
+STALE_SECONDS = 2.0
+"""A connection that was dead before it was used says so at once; one that ends later had somebody at work."""
 _STALE = frozenset({Cause.RESET, Cause.CLOSED_EARLY})
 
 
@@ -108,6 +110,10 @@ class Stream:
     async def __aexit__(self, *_: object) -> None:
         self._leave()
 
+    def quiet(self) -> Quiet | None:
+        """Return how long it has been quiet and how long it may be; None before and after the exchange."""
+        return self._watchdog.quiet() if self._watchdog is not None else None
+
     def abort(self) -> None:
         """Close the connection now, from whatever task and in whatever phase."""
         phase = Phase.CONNECT if self._connection is None else self._connection.phase
@@ -122,11 +128,13 @@ class Stream:
         """Send the request over an idle connection, or a new one when there is none or it turns out to be dead."""
         self._connection = self._client.idle.take(self._route, loop)
         if self._connection is not None:
+            began_at = loop.time()
             response = self._over(self._connection, watchdog)
             try:
                 await response.begin(head, self._request.body)
             except TransportFailed as failed:
-                if response.begun or failed.cause not in _STALE:
+                at_once = loop.time() - began_at <= STALE_SECONDS
+                if response.begun or failed.cause not in _STALE or not at_once:
                     raise
                 self._connection.abort()
                 self._connection = None

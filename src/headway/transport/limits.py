@@ -6,9 +6,11 @@ and for the gaps that healthy streams of that model really had, and never past a
 """
 
 from enum import Enum
+from functools import lru_cache
 from ipaddress import ip_address
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from headway.transport.gaps import Gaps
 
@@ -118,6 +120,17 @@ def effective(explicit: Overrides, facts: RequestFacts, gaps: Gaps | None = None
     )
 
 
+def within(limits: Limits, most_seconds: float) -> Limits:
+    """Return the limits with no quiet longer than this: somebody else must still have time to answer."""
+    return replace(
+        limits,
+        first_byte_seconds=min(limits.first_byte_seconds, most_seconds),
+        dead_seconds=min(limits.dead_seconds, most_seconds),
+        first_content_seconds=min(limits.first_content_seconds, most_seconds),
+        silence_seconds=min(limits.silence_seconds, most_seconds),
+    )
+
+
 def _factor(facts: RequestFacts, *, local: bool) -> float:
     size = min(MOST_FOR_SIZE, 1 + max(0, facts.estimated_tokens) / TOKENS_FOR_TWICE)
     return size * (REASONING_FACTOR if facts.reasoning else 1) * (LOCAL_FACTOR if local else 1)
@@ -130,6 +143,7 @@ def _chosen(explicit: float | None, otherwise: float) -> float:
 _PRIVATE_NAMES = (".localhost", ".local", ".lan", ".internal", ".home.arpa")
 
 
+@lru_cache(256)  # asked for every request, about a few hosts
 def is_local(host: str) -> bool:
     """Say whether a host is this machine or one on its own network: likely slow, and nobody's paid service."""
     name = host.strip("[]").rstrip(".").lower()

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from urllib.parse import quote, urlsplit
 
 from msgspec import Struct
@@ -73,6 +74,7 @@ class Target(Struct, frozen=True):
         return f"{host}:{self.port}"
 
 
+@lru_cache(256)  # asked for every request, about a few endpoints
 def target_of(url: str) -> Target:
     """Read a URL; raises `TransportFailed` for one that cannot be requested."""
     try:

@@ -27,6 +27,10 @@ class Reading(Enum):
     BROKEN = "broken"
 
 
+_HEAD = Reading.HEAD  # a name of the module is there at once, a member of an Enum has to be looked for
+_UNFINISHED = (Reading.BODY, Reading.HEAD)  # a tuple compares by identity; a set would have an Enum hash itself
+
+
 class AnswerReader:
     """Reads one answer. `pieces` holds what came of the body; `take` takes it."""
 
@@ -54,7 +58,7 @@ class AnswerReader:
     @property
     def over(self) -> bool:
         """Say whether nothing more can come of it."""
-        return self.state not in {Reading.HEAD, Reading.BODY}
+        return self.state not in _UNFINISHED
 
     def feed(self, data: bytes) -> None:
         """Read more bytes. Bytes behind the end belong to nobody: the connection cannot be used again."""
@@ -62,7 +66,7 @@ class AnswerReader:
         if parser is None:
             self.keep_alive = False
             return
-        in_head = self.state is Reading.HEAD
+        in_head = self.state is _HEAD
         try:
             parser.feed_data(data)
         except HttpParserUpgrade:
@@ -77,7 +81,9 @@ class AnswerReader:
     def take(self) -> bytes:
         """Return what came of the body since the last time; empty when nothing did."""
         pieces = self.pieces
-        data = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        if len(pieces) == 1:
+            return pieces.pop()
+        data = b"".join(pieces)
         pieces.clear()
         return data
 

@@ -4,6 +4,7 @@ Everything that arrived is handed out before anything is raised. `complete` says
 a body that only the end of the connection ended just ends, and what it means is its decoder's question.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 
 from headway.transport.connection import Connection
@@ -17,6 +18,7 @@ UPLOAD_SLICE = 128 * 1024
 UNREAD_LIMIT = 64 * 1024
 """More than this unread, and the connection is paused: with one read of the loop (256 KB, over TLS 512) that is all."""
 SETTLE_SECONDS = 0.25
+_BODY = Reading.BODY  # a name of the module is there at once, a member of an Enum has to be looked for
 
 
 class Response:
@@ -82,8 +84,10 @@ class Response:
 
     async def __anext__(self) -> bytes:
         while True:
-            for piece in self._inflated:
-                return piece
+            if not self._plain:
+                for piece in self._inflated:
+                    await asyncio.sleep(0)  # a few bytes may hold a flood, which must not keep the loop from its timers
+                    return piece
             if self._reader.pieces:
                 data = self._take()
                 if self._plain:
@@ -128,11 +132,11 @@ class Response:
             self._connection.pause_reading()
 
     def _take(self) -> bytes:
-        data = self._reader.take()
+        if self._unread > UNREAD_LIMIT:
+            self._connection.resume_reading()
         self._unread = 0
-        self._connection.resume_reading()
         self.watchdog.hand_over()
-        return data
+        return self._reader.take()
 
     async def _send(self, head: bytes, body: bytes) -> None:
         """Write it all, as fast as the peer takes it; a peer that answers before the end gets no more."""
@@ -152,16 +156,18 @@ class Response:
                 await self._more()
         self._sent = True
 
-    async def _more(self) -> None:
-        """Wait until something came; raises when nothing can."""
+    def _more(self) -> "asyncio.Future[None]":
+        """Return what to await until something came; raises when nothing can."""
         if self._connection.lost is not None:
             raise self._connection.lost
         self.watchdog.wait()
-        await self._connection.changed()
+        return self._connection.changed()
 
     def _ended(self) -> bool:
         """Say whether the body is over; raises when it is over before its end."""
         reader, lost = self._reader, self._connection.lost
+        if lost is None and reader.state is _BODY:  # nearly always
+            return False
         if lost is not None and lost.cause is Cause.CLOSED_EARLY:
             reader.end()
         if reader.state is Reading.BROKEN:

@@ -11,11 +11,10 @@ from enum import Enum
 
 from msgspec import Struct
 
+from headway.transport.clock import LATE_SECONDS, PULSE_SECONDS
 from headway.transport.gaps import Gaps
 from headway.transport.limits import Limits, Patience, Stall
 
-LATE_SECONDS = 1.0
-"""A timer that comes later than this says that the process, not the peer, stood still."""
 BRIEF_SECONDS = 0.1
 """A reader that is back sooner than this was not away."""
 _EXACT = 1e-6
@@ -28,6 +27,9 @@ class Stage(Enum):
     WAITING = "waiting"
     SPEAKING = "speaking"
     OVER = "over"
+
+
+_SPEAKING = Stage.SPEAKING  # a name of the module is there at once, a member of an Enum has to be looked for
 
 
 class Quiet(Struct, frozen=True):
@@ -90,7 +92,7 @@ class Watchdog:
         gap = now - self._content_at
         self._chars += chars
         self._content_at = self._bytes_at = now
-        if self.stage is Stage.SPEAKING:
+        if self.stage is _SPEAKING:
             if gap > self._content_gap:  # noqa: PLR1730  # as above
                 self._content_gap = gap
         elif self.stage is not Stage.OVER:
@@ -182,13 +184,14 @@ class Watchdog:
         return found
 
     def _arm(self) -> None:
-        """Set the one timer to the first moment at which something could be over."""
+        """Set the one timer to the first moment at which something could be over, or to a look at ourselves."""
         if self._timer is not None:
             self._timer.cancel()
         first = min(at for at, *_ in self._deadlines())
         if self._away_at is not None:  # the clocks stand still, so look again after a whole limit
             first += self._time() - self._away_at
-        self._timer = self._loop.call_at(min(first, self._turn_ends_at), self._look)
+        pulse = self._time() + PULSE_SECONDS  # a pause that ends before a limit would pass for silence
+        self._timer = self._loop.call_at(min(first, self._turn_ends_at, pulse), self._look)
 
     def _look(self) -> None:
         """Decide, at the timer: over, or not yet."""

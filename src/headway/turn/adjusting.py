@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from headway.dialect import Dialect
+from headway.history.exchanges import cuts, is_words, size_of, tail_within
 from headway.messages import Message, ModelRequest, Text, ToolResult, user
 from headway.recovery.decisions import Again
 from headway.recovery.ledger import Strategy
@@ -31,7 +32,7 @@ class Adjustments(Struct, frozen=True):
         match decision.strategy:
             case Strategy.HEAL | Strategy.HEAL_HARDER:
                 return replace(self, healed=self.healed + 1)
-            case Strategy.COMPACT:
+            case Strategy.COMPACT | Strategy.SHORTEN:
                 return replace(self, shortened=self.shortened + 1)
             case Strategy.LOWER_OUTPUT:
                 asked = self.output_tokens or request.max_output_tokens or 8192
@@ -39,10 +40,14 @@ class Adjustments(Struct, frozen=True):
             case _:
                 return self
 
-    def apply(self, request: ModelRequest) -> ModelRequest:
-        """Return the request with everything that was asked for."""
+    def shorter(self, request: ModelRequest) -> ModelRequest:
+        """Return the caller's request with as short a history as was asked for."""
         for _ in range(self.shortened):
             request = shortened(request)
+        return request
+
+    def apply(self, request: ModelRequest) -> ModelRequest:
+        """Return what is sent with everything else that was asked for."""
         if self.healed:
             request = replace(request, temperature=None, top_p=None, raw=None)
         if self.output_tokens is not None:
@@ -53,7 +58,7 @@ class Adjustments(Struct, frozen=True):
         """Return what the endpoint seems to accept: less at each step."""
         if self.healed == 0:
             return dialect
-        plainer = replace(dialect, thinking=False, prefill=False)
+        plainer = replace(dialect, thinking=False, prefill=False, system_inside=False)
         if self.healed == 1:
             return plainer
         return replace(plainer, images=False, documents=False, text_results_only=True)
@@ -62,41 +67,22 @@ class Adjustments(Struct, frozen=True):
 def shortened(request: ModelRequest) -> ModelRequest:
     """Return the request with about half of its history: old results cut first, then the oldest exchanges left out.
 
-    The first message of the user and everything since the newest one stay. A cut falls only before a user's words, so
-    no call is parted from its result.
+    The first words of the user, the newest ones and the last exchange stay; results of that one are cut as well if all
+    the rest is not enough. A cut falls only between exchanges, so no call is parted from its result.
     """
     messages = request.messages
-    newest = _last_words(messages)
-    old, new = tuple(_with_short_results(message) for message in messages[:newest]), messages[newest:]
-    kept = _size((*old, *new))
-    start = 0
-    for at in range(1, len(old) + 1):
-        if kept <= _size(messages) * KEPT_SHARE:
-            break
-        if at == len(old) or _is_words(old[at]):
-            kept -= _size(old[start:at])
-            start = at
+    last = max(cuts(messages), default=0)
+    most = size_of(messages) * KEPT_SHARE
+    short = (*map(_with_short_results, messages[:last]), *messages[last:])
+    start = tail_within(short, most)
+    kept = short[start:]
+    if size_of(kept) > most:
+        kept = tuple(map(_with_short_results, kept))
     if start == 0:
-        return replace(request, messages=(*old, *new))
-    task = tuple(message for message in old[:start] if _is_words(message))[:1]
-    return replace(request, messages=(*task, user(FORGOTTEN), *old[start:], *new))
-
-
-def _last_words(messages: tuple[Message, ...]) -> int:
-    return max((at for at, message in enumerate(messages) if _is_words(message)), default=0)
-
-
-def _is_words(message: Message) -> bool:
-    return message.role == "user" and not message.results
-
-
-def _size(messages: tuple[Message, ...]) -> int:
-    return sum(
-        len(message.text)
-        + sum(len(call.arguments) for call in message.calls)
-        + sum(len(r.text) for r in message.results)
-        for message in messages
-    )
+        return replace(request, messages=kept)
+    said = tuple(message for message in short[:start] if is_words(message))
+    newest = said[1:][-1:] if not any(map(is_words, kept)) else ()
+    return replace(request, messages=(*said[:1], *newest, user(FORGOTTEN), *kept))
 
 
 def _with_short_results(message: Message) -> Message:

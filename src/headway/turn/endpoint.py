@@ -6,6 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from headway.dialect import Dialect
+from headway.events import Usage
 from headway.recovery.ledger import Upstream
 from headway.transport.limits import Overrides
 
@@ -27,13 +28,19 @@ class Endpoint(Struct, frozen=True):
     output_limit: int | None = None
     reasoning: bool = False
     reattaches: bool = False
+    on_trial: bool = False
+    """Was it unwell, and is this the request that tries it again?"""
+    clients_key: bool = False
+    """Is it asked with a key of whoever asks us, who is then told when that key is refused?"""
     limits: Overrides = Overrides()
     fit: Callable[[Mapping[str, Any]], dict[str, Any]] = dict
     """Puts a rendered body into the words that this endpoint knows."""
+    cost: Callable[[Usage], float | None] = lambda _: None
+    """Says what tokens cost here, in dollars; None: nobody knows."""
 
     def upstream(self) -> Upstream:
         """Return what decisions need to know about it."""
-        return Upstream(self.name, keys=len(self.headers), reattaches=self.reattaches)
+        return Upstream(self.name, len(self.headers), self.reattaches, self.on_trial)
 
     def headers_with(self, keys_left: int) -> dict[str, str]:
         """Return the headers of the key in use, when so many have not been ruled out."""

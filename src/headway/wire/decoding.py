@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from headway.events import Cut, End, Event, KeepAlive, StreamCut, StreamEnded
-from headway.wire.json_text import BadJson, decode, excerpt
+from headway.wire.json_text import BadJson, Contradiction, decode, excerpt
 from headway.wire.sse import DEFAULT_LIMIT, Comment, Frame, FrameReader, FrameTooLarge
 
 EVIDENCE = 64 * 1024
@@ -53,6 +53,8 @@ class StreamDecoder:
         self._sniffed = False
         self._framed = False
         self.end: End | None = None
+        self.taped = False
+        """Does `feed` give each frame too, behind what it says?"""
 
     def feed(self, data: bytes) -> list[Event]:
         """Return the events that these bytes complete; nothing after the end."""
@@ -65,7 +67,10 @@ class StreamDecoder:
         out: list[Event] = []
         try:
             for frame in self._frames.feed(data):
-                if self.read(frame, out):
+                over = self.read(frame, out)
+                if self.taped:
+                    out.append(frame)  # type: ignore[arg-type]  # who asked for a tape knows what is on it
+                if over:
                     break
         except FrameTooLarge as exc:
             self._finish(out, StreamCut(Cut.TOO_LARGE, excerpt(exc.start), str(exc)))
@@ -80,7 +85,8 @@ class StreamDecoder:
         try:
             self._meaning.read(frame, out)
         except BadJson as exc:
-            self._finish(out, StreamCut(Cut.UNREADABLE, excerpt(frame.wire_bytes), str(exc)))
+            cause = Cut.CONTRADICTORY if isinstance(exc, Contradiction) else Cut.UNREADABLE
+            self._finish(out, StreamCut(cause, excerpt(frame.wire_bytes), str(exc)))
             return True
         if out and type(out[-1]) in _ENDS:
             self.end = out[-1]  # type: ignore[assignment]  # the set holds both kinds of end and nothing else

@@ -6,18 +6,29 @@
 
 import json
 import re
+from collections.abc import Callable
+from math import isinf
 from typing import Any, NoReturn
 
 import msgspec
 
 EXCERPT = 400
+LARGE = 1_000_000
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"(\s*+:)?')
+"""A string of JSON; a key is one with its colon."""
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder()
+_skim: Callable[[str], object] = msgspec.json.Decoder(type("_Object", (msgspec.Struct,), {})).decode
+"""Reads an object as strictly as any, and keeps nothing of it; only numbers may be beyond all measure."""
 
 
 class BadJson(ValueError):
     """Text that is not the JSON it should be; the message says why, in one line."""
+
+
+class Contradiction(BadJson):
+    """Two texts that should be one: what a stream brought in pieces, and what it says in the end."""
 
 
 def decode(data: bytes | str) -> Any:
@@ -55,17 +66,21 @@ def strict_object(text: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise BadJson(f"expected an object, got {type(value).__name__}")
     try:
-        json.loads(text, object_pairs_hook=_refuse_duplicates)
+        _look_at_keys(text)
     except RecursionError:
         raise BadJson("nested too deeply") from None
     return value
 
 
 def is_whole_object(text: str) -> bool:
-    """Say whether the text is one whole JSON object, strictly read."""
+    """Say whether the text is one whole JSON object: whether `strict_object` would read it.
+
+    Nothing is built of it, as large calls come by here.
+    """
     try:
-        strict_object(text)
-    except BadJson:
+        _skim(text)
+        _look_at_keys(text)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
         return False
     return True
 
@@ -109,9 +124,24 @@ def _decode_mending(data: bytes) -> tuple[Any, tuple[str, ...]]:
     return decode(flat), tuple(dict.fromkeys(mended))
 
 
+def _look_at_keys(text: str) -> None:
+    """Refuse keys that appear twice, in text that is known to be JSON, and numbers that nothing can hold.
+
+    Of large text, strings that are no keys are left out before: it takes longer, and no memory.
+    """
+    if len(text) > LARGE:
+        text = _STRING.sub(lambda found: found[0] if found[1] else '""', text)
+    json.loads(text, object_pairs_hook=_refuse_duplicates, parse_float=_refuse_infinity)
+
+
 def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> None:
     if len({key for key, _ in pairs}) != len(pairs):
         _duplicate(pairs)
+
+
+def _refuse_infinity(number: str) -> None:
+    if isinf(float(number)):
+        raise BadJson("a number is out of range")
 
 
 def _duplicate(pairs: list[tuple[str, Any]]) -> NoReturn:

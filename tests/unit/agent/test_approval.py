@@ -165,9 +165,9 @@ def test_a_command_that_cannot_be_read_is_asked_about():
 
 
 def test_a_prefix_for_a_tool_without_commands_fails_closed():
-    call = ToolCall("1", "write_file", '{"path": "x", "content": ""}')
-    assert isinstance(judge(Mode.AUTO, Kind.EDITS, Rules(deny=(rule("write_file(src)"),)), call), Ask)
-    assert isinstance(judge(Mode.ASK, Kind.EDITS, Rules(allow=(rule("write_file(src)"),)), call), Ask)
+    call = ToolCall("1", "teleport", '{"to": "x"}')
+    assert isinstance(judge(Mode.AUTO, Kind.EDITS, Rules(deny=(rule("teleport(src)"),)), call), Ask)
+    assert isinstance(judge(Mode.ASK, Kind.EDITS, Rules(allow=(rule("teleport(src)"),)), call), Ask)
     assert isinstance(judge(Mode.AUTO, Kind.EDITS, Rules(deny=(rule("*(rm)"),)), call), Allow)
 
 
@@ -233,4 +233,10 @@ def test_no_command_takes_long_to_read(piece):
 
 
 def test_separators_and_comments_are_told_apart():
-    assert list(scan("a#b #c'\nd&&e")) == [Word("a#b", "a#b"), Break("\n"), Word("d", "d"), Break("&&"), Word("e", "e")]
+    assert list(scan("a#b #c'\nd&&e")) == [
+        Word("a#b", "a#b"),
+        Break("\n"),
+        Word("d", "d"),
+        Break("&&", glued=True),
+        Word("e", "e"),
+    ]

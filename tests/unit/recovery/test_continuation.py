@@ -95,6 +95,9 @@ def test_after_an_output_limit_more_output_is_allowed_within_the_models_limit():
     assert next_request(REQUEST, ledger, CHAT, output_limit=8000).max_output_tokens == 2000
     assert next_request(REQUEST, ledger, CHAT, output_limit=500).max_output_tokens == 1000
     assert next_request(REQUEST, ledger, CHAT).max_output_tokens == 1000
+    uncapped = replace(REQUEST, max_output_tokens=None)
+    assert next_request(uncapped, ledger, CHAT, output_limit=8000).max_output_tokens == 8000
+    assert next_request(uncapped, ledger, CHAT).max_output_tokens is None
 
 
 @pytest.mark.parametrize("wire", WIRES)
@@ -117,6 +120,7 @@ def test_the_prompts_are_a_users_plain_words():
             prompts.smaller_pieces(("write_file",), broke, 3000),
             prompts.continue_draft(draft, broke),
             prompts.NUDGE,
+            prompts.NUDGE_AT_LIMIT,
         ):
             lowered = words.lower()
             assert not any(word in lowered for word in ("operator", "system notice", "[system", "<system", "automated"))

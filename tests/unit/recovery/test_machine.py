@@ -1,10 +1,13 @@
 """What is decided after each kind of break, read as a table."""
 
+import json
+
 import pytest
+from msgspec.structs import replace
 
 from headway.failure import FailureKind as K
 from headway.failure import Plan as P
-from headway.failure import Scope
+from headway.failure import Scope, Where
 from headway.messages import CallFragment, Text, Thinking, ToolCall
 from headway.received import Received
 from headway.recovery.decisions import Again, FailOver, Finish, GiveUp, RunTools, Why
@@ -190,6 +193,19 @@ def test_only_a_real_overflow_compacts():
     assert decision.strategy is not Strategy.COMPACT
 
 
+def test_a_limit_that_was_spent_on_thinking_is_nudged_not_repeated():
+    thought = Received((Thinking("hm", "x"),))
+    ledger, (decision,) = run(open_ledger(Policy(), ONE), broken(failure(K.OUTPUT_LIMIT, P.RESUME), thought))
+    assert decision.strategy is Strategy.NUDGE
+    assert (ledger.ask, ledger.broke) == (Ask.NUDGE, Break.LIMIT)
+
+
+def test_a_limit_inside_a_call_that_may_not_be_continued_is_met_by_smaller_pieces():
+    limit = failure(K.OUTPUT_LIMIT, P.ASK_SMALLER_CHUNKS)
+    _, (decision,) = run(open_ledger(Policy(), ONE), broken(limit, cut_call(1500, "shell")))
+    assert decision.strategy is Strategy.SMALLER_PIECES
+
+
 def test_an_empty_reply_is_nudged_not_repeated():
     empty = failure(K.EMPTY_REPLY, P.RETRY_SAME, scope=Scope.MODEL)
     ledger, (decision,) = run(open_ledger(Policy(), ONE), broken(empty))
@@ -235,3 +251,89 @@ def test_a_draft_that_grows_goes_on_beyond_the_attempts():
     for size in range(600, 1800, 100):
         ledger, decision = decide(ledger, broken(CALL_CUT, cut_call(size)))
         assert decision == Again(Strategy.CONTINUE_DRAFT), size
+
+
+def test_a_share_of_the_time_is_kept_for_those_behind():
+    policy = Policy(turn_seconds=90)
+    _, decisions = run(open_ledger(policy, TWO), broken(DOWN, took_seconds=20), broken(DOWN, took_seconds=25))
+    assert [type(d) for d in decisions] == [Again, FailOver], "half of the turn is spent"
+    _, decisions = run(open_ledger(policy, ONE), broken(DOWN, took_seconds=20), broken(DOWN, took_seconds=25))
+    assert [type(d) for d in decisions] == [Again, Again], "nobody is behind: all of it may be spent here"
+
+
+def test_nobody_is_waited_for_in_the_time_of_those_behind():
+    crowded = failure(K.RATE_LIMITED, P.RETRY_SAME, scope=Scope.PROVIDER, wait_seconds=40)
+    _, (decision,) = run(open_ledger(Policy(turn_seconds=60), TWO), broken(crowded))
+    assert isinstance(decision, FailOver)
+    _, (decision,) = run(open_ledger(Policy(turn_seconds=60), ONE), broken(crowded))
+    assert decision == Again(Strategy.RETRY_SOON, 40)
+
+
+@pytest.mark.parametrize(("spent", "patience"), [(0, 30), (20, 10), (29, 1), (30, 20), (75, 5)])
+def test_the_patience_with_one_upstream_leaves_time_for_the_others(spent, patience):
+    """A third of the turn, as long as there is a third for each; then equal parts of what is left."""
+    ledger = open_ledger(Policy(turn_seconds=90), (*TWO, Upstream("c")))
+    assert replace(ledger, seconds_left=90.0 - spent).patience_seconds == patience
+
+
+def test_who_is_on_trial_is_asked_once_if_there_is_somebody_else():
+    trial = Upstream("a", on_trial=True)
+    _, (decision,) = run(open_ledger(Policy(), (trial, Upstream("b"))), broken(DOWN))
+    assert decision == FailOver("b", DOWN)
+    _, (decision,) = run(open_ledger(Policy(), (trial,)), broken(DOWN))
+    assert isinstance(decision, Again)
+
+
+@pytest.mark.parametrize("kind", [K.PARAMETER_REFUSED, K.HISTORY_REFUSED, K.CONTEXT_FULL, K.BAD_KEY])
+def test_what_is_saved_is_never_asked_for_again_from_the_beginning(kind):
+    plan = {K.BAD_KEY: P.ROTATE_CREDENTIAL, K.CONTEXT_FULL: P.COMPRESS_CONTEXT}.get(kind, P.SANITISE_HISTORY)
+    refused = failure(kind, plan, scope=Scope.KEY if kind is K.BAD_KEY else Scope.REQUEST)
+    ledger = open_ledger(Policy(), (Upstream("a", keys=2, reattaches=True),))
+    ledger, decision = decide(ledger, broken(CUT, replace(text("one "), id="resp_1")))
+    assert (decision.strategy, ledger.ask) == (Strategy.REATTACH, Ask.PLAIN), "the server goes on by itself"
+    ledger, decision = decide(ledger, broken(refused))
+    assert isinstance(decision, Again)
+    assert ledger.ask is Ask.CONTINUE_TEXT
+
+
+@pytest.mark.parametrize("again", [LONG, LONG.replace(", ", ","), json.dumps(json.loads(LONG), indent=1)])
+def test_a_draft_whose_call_came_whole_is_not_open_any_more_although_the_next_call_was_cut(again):
+    ledger, _ = decide(open_ledger(Policy(), ONE), broken(CALL_CUT, cut_call(600)))
+    whole, other = ToolCall("c2", "write_file", again), CallFragment("c3", "write_file", '{"path": "b')
+    ledger, decision = decide(ledger, broken(CUT, Received((whole, other), EOF)))
+    assert decision == RunTools((whole,))
+    assert ledger.ask is not Ask.CONTINUE_DRAFT, "it would be run twice"
+
+
+def test_a_draft_stays_open_beside_a_whole_call_that_is_another():
+    ledger, _ = decide(open_ledger(Policy(), ONE), broken(CALL_CUT, cut_call(600)))
+    other = ToolCall("c2", "write_file", '{"path": "index.html", "content": "<p>something else</p>"}')
+    ledger, decision = decide(ledger, broken(CUT, Received((other, CallFragment("c3", "write_file", "{")), EOF)))
+    assert decision == RunTools((other,))
+    assert ledger.ask is Ask.CONTINUE_DRAFT
+
+
+def test_a_draft_that_was_shown_in_vain_is_not_shown_again():
+    ledger, _ = decide(open_ledger(Policy(), TWO), broken(CALL_CUT, cut_call(600)))
+    for _ in range(3):
+        ledger, decision = decide(ledger, broken(CALL_CUT, cut_call(500)))
+        assert decision != Again(Strategy.CONTINUE_DRAFT)
+
+
+def test_a_reply_that_ended_has_nothing_more_on_the_server():
+    upstreams = (Upstream("a", reattaches=True),)
+    received = replace(cut_call(600), id="resp_1")
+    for where, strategy in ((Where.STREAM_EOF, Strategy.REATTACH), (Where.FINISH_REASON, Strategy.CONTINUE_DRAFT)):
+        _, decision = decide(open_ledger(Policy(), upstreams), broken(replace(CALL_CUT, where=where), received))
+        assert decision == Again(strategy)
+
+
+@pytest.mark.parametrize("received", [text("some words "), cut_call(600)])
+def test_nobody_is_waited_for_longer_than_the_turn_lasts_whatever_was_received(received):
+    limited = failure(K.RATE_LIMITED, P.RETRY_SAME, scope=Scope.KEY, wait_seconds=100)
+    _, (decision,) = run(open_ledger(Policy(turn_seconds=90), ONE), broken(limited, received))
+    assert isinstance(decision, GiveUp)
+    _, (decision,) = run(open_ledger(Policy(turn_seconds=90), TWO), broken(limited, received))
+    assert isinstance(decision, FailOver)
+    _, (decision,) = run(open_ledger(Policy(), ONE), broken(limited, received))
+    assert decision.wait_seconds == 100

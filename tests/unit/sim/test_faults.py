@@ -1,11 +1,14 @@
 """Every fault does on the wire what it says, on every wire where there is such a thing."""
 
+import asyncio
 import json
 import re
 from functools import cache
 from pathlib import Path
+from random import Random
 
 import pytest
+from msgspec.structs import replace
 
 from headway.events import CONTENT, Cut, KeepAlive, Stop, StreamCut, StreamEnded
 from headway.received import Received
@@ -15,7 +18,8 @@ from headway.sim.catalog import FAULTS, fault_table
 from headway.transport.clock import run_virtual
 from headway.wire.assembly import assemble
 from headway.wire.table import WIRES
-from unit.sim.talking import WIRE_NAMES, Answer, asking, post
+from support.worlds_weather import weather
+from unit.sim.talking import WIRE_NAMES, Answer, Client, asking, post
 
 CONTENT_OF_FILE = "línea «one»\n" * 200
 SCRIPT = Script(
@@ -270,6 +274,59 @@ def test_a_frame_that_cannot_be_read_comes_among_good_ones(wire: str, line: str)
     assert received.end.cause is Cut.UNREADABLE
     assert size(received) == 700
     assert exchange.generated == size(healthy(wire)), "the provider goes on as if nothing had happened"
+
+
+@pytest.mark.parametrize("line", ["bad_utf8", "broken_json", "duplicate_delta"])
+def test_a_frame_of_a_stored_response_is_spoilt_too(line: str) -> None:
+    async def talk() -> list[Answer]:
+        async with SimServer(Script(steps=SCRIPT.steps, faults=(read_fault(line),))) as sim:
+            asked = {**asking("responses"), "background": True, "store": True}
+            made = await post(sim, "responses", asked)
+            name = re.search(rb'"id":"(resp_[^"]+)"', made.body)
+            assert name is not None
+            path = f"/v1/responses/{name[1].decode()}?stream=true&starting_after="
+            async with Client(sim.port) as client:
+                return [made, *[await client.ask("GET", f"{path}{number}") for number in (-1, 40, 9_999)]]
+
+    assert [answer.ended for answer in run_virtual(talk())] == ["complete"] * 4
+
+
+@pytest.mark.parametrize("line", ["role_only", "empty_deltas at=300", "pings_only at=300", "comments_only at=300"])
+def test_a_stored_response_goes_on_behind_frames_that_say_nothing(line: str) -> None:
+    async def talk() -> tuple[Answer, Answer]:
+        script = Script(steps=(Final("word " * 200),), faults=(read_fault(f"{line} interval=1 first=1"),))
+        async with SimServer(script) as sim:
+            asked = {**asking("responses"), "background": True, "store": True}
+            first = await post(sim, "responses", asked, patience=5.0)
+            decoder = WIRES["responses"].decoder()
+            decoder.feed(first.body)
+            async with Client(sim.port) as client:
+                return first, await client.ask("GET", "/v1/responses" + WIRES["responses"].reattach(decoder))
+
+    first, second = run_virtual(talk())
+    decoder = WIRES["responses"].decoder()
+    events = [*decoder.feed(first.body), *decoder.feed(second.body), *decoder.close()]
+    assert assemble(events, "responses").text == "word " * 200
+
+
+@each_wire
+@pytest.mark.parametrize("stored", [False, True])
+def test_whatever_strikes_together_the_simulator_goes_on(wire: str, *, stored: bool) -> None:
+    die, troubles = Random(f"{wire}{stored}"), list[dict[str, object]]()
+
+    async def talk() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, trouble: troubles.append(trouble))
+        async with SimServer(SCRIPT) as sim:
+            for _ in range(100):
+                faults = tuple(replace(fault, chance=1.0) for fault in (*weather(die), *weather(die)))
+                sim.use(replace(SCRIPT, faults=faults))
+                body = {**asking(wire), **({"background": True, "store": True} if stored else {})}
+                await post(sim, wire, body, patience=1.0)
+                await sim.quiet()
+                assert sim.log[-1].ended_at is not None
+
+    run_virtual(talk())
+    assert troubles == []
 
 
 @each_wire

@@ -90,6 +90,13 @@ def test_parallel_calls_come_in_one_reply_and_only_the_missing_one_is_repeated()
     assert says(one_done, steps) == [Calling("read_file", {"path": "b"})]
 
 
+def test_a_parallel_call_is_remembered_when_the_file_before_it_was_finished_in_pieces() -> None:
+    steps = (WriteFile("a.txt", NOTES), Call("read_file", {"path": "b"}, parallel=True), Final("Both."))
+    first = called("write_file", "written", path="a.txt", content=NOTES[:3_000])
+    rest = called("write_file", "written", path="a.txt", append=True, content=NOTES[3_000:])
+    assert says([TASK, *first, *called("read_file", path="b"), *rest], steps) == [Words("Both.")]
+
+
 def test_the_same_step_twice_needs_two_results() -> None:
     steps = (Call("list_files"), Call("list_files"), Final("Twice."))
     assert says([TASK, *called("list_files")], steps) == [Calling("list_files", {})]
@@ -189,6 +196,16 @@ def test_a_draft_is_gone_on_with_so_that_it_can_be_joined(overlap: int, offset: 
         assert json.loads(joined.arguments) == {"path": "page.html", "content": PAGE}
 
 
+def test_a_draft_of_another_file_is_not_gone_on_with_by_this_one() -> None:
+    steps = (WriteFile("notes.txt", NOTES), WriteFile("page.html", PAGE, parallel=True), Final("Both."))
+    prompt = user(prompts.continue_draft(draft_after(8_000), Break.NETWORK))
+    first, second = says([TASK, prompt], steps, WITH_DRAFTS)
+    assert first == Calling("write_file", {"path": "notes.txt", "content": NOTES})
+    assert isinstance(second, Calling)
+    assert second.tool == "continue_draft"
+    assert PAGE.endswith(second.arguments["rest"])
+
+
 def test_a_correction_that_names_no_draft_means_the_last_one() -> None:
     draft = draft_after(8_000)
     wrong = f"It does not fit. Please call `continue_draft` again with offset {draft.offset} and what comes after that."
@@ -244,6 +261,12 @@ def test_a_space_that_the_client_took_away_is_said_again() -> None:
 def test_a_prefill_is_gone_on_with_too() -> None:
     (rest,) = says([TASK, assistant(NOTES[:1_234])], LONG)
     assert NOTES[:1_234] + rest.text == NOTES
+
+
+@pytest.mark.parametrize("steps", [LONG, (*LONG, Say("And now?"), Call("list_files"), Final("Done."))])
+def test_asked_for_the_rest_of_a_text_that_is_whole_it_has_nothing_to_add(steps: tuple[Step, ...]) -> None:
+    assert says([TASK, assistant(NOTES), user(prompts.continue_text(NOTES, Break.NETWORK))], steps) == []
+    assert says([TASK, assistant(NOTES)], steps) == []
 
 
 def test_a_text_is_found_by_its_quoted_end() -> None:
@@ -305,7 +328,7 @@ def test_it_is_fooled_by_the_result_of_half_a_call() -> None:
     assert PAGE.startswith(arguments["content"], 9_000)
 
 
-@pytest.mark.parametrize("result", [prompts.not_run("write_file"), None])
+@pytest.mark.parametrize("result", [prompts.not_run("write_file"), "unknown outcome: the process died", None])
 def test_a_call_that_was_not_run_is_made_again(result: str | None) -> None:
     lost = called("write_file", result, path="page.html", content=PAGE)
     assert the_call(says([TASK, *lost, user("?")])).arguments["content"] == PAGE
@@ -400,3 +423,21 @@ def test_pages_are_whole_and_no_line_is_like_another() -> None:
     for size in (0, 1, 9, 10, 11, 40, 300, 1_000):
         assert len(text_of(size)) == len(text_of(size, "a.html")) == size
     assert re.search("line 7919", NOTES)
+
+
+# What it sums up
+
+
+def test_it_sums_up_what_a_record_shows_and_believes_its_notes_afterwards() -> None:
+    steps = (WriteFile("page.html", PAGE), Call("read_file", {"path": "a.txt"}), Call("list_files"), Final("Done."))
+    record = (
+        'You called `write_file`: {"path": "page.html", "content": "<p>…\n\nYou called `read_file`: {"path":"a.txt"}'
+    )
+    (notes,) = says([user(prompts.sum_up(record, 100))], steps, tools=())
+    assert isinstance(notes, Words)
+    assert "page.html" in notes.text
+    assert the_call(says([TASK, user(prompts.summed_up(notes.text))], steps)) == Calling("list_files", {})
+
+
+def test_a_task_about_a_summary_is_a_task_as_long_as_there_are_tools() -> None:
+    assert the_call(says([user("Write a summary to page.html.")])).tool == "write_file"

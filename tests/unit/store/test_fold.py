@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from headway.events import Usage
+from headway.failure import FailureKind
 from headway.history.edits import Repair, RepairKind
 from headway.history.invariants import violations
 from headway.history.project import project
@@ -182,9 +183,29 @@ def test_half_a_shell_command_is_asked_for_again_and_never_gone_on_from():
     assert state.ledger(Policy(), UPSTREAMS).ask is Ask.SMALLER_PIECES
 
 
-def test_arguments_of_an_attempt_that_broke_are_judged_already():
+def test_arguments_of_an_attempt_that_broke_are_a_draft_before_it_is_written_down_as_one():
     arriving = r.ArgumentsReceived(1, 0, "call_d", "write_file", DRAFT.arguments)
-    assert state_of(r.TurnBegan(1), arriving, r.AttemptBroken(1, "main", CUT)).salvage.draft is None
+    draft = state_of(r.TurnBegan(1), arriving, r.AttemptBroken(1, "main", CUT)).salvage.draft
+    assert draft == DRAFT
+    again = r.ArgumentsReceived(1, 0, "call_e", "write_file", '{"path":"a')
+    assert state_of(r.TurnBegan(1), arriving, r.AttemptBroken(1, "main", CUT), again).salvage.draft == DRAFT
+
+
+def test_arguments_of_a_reply_that_is_taken_up_on_the_server_go_on_where_they_were():
+    half = len(DRAFT.arguments) // 2
+    first, rest = (
+        r.ArgumentsReceived(1, 0, "call_d", "write_file", text)
+        for text in (DRAFT.arguments[:half], DRAFT.arguments[half:])
+    )
+    draft = state_of(r.TurnBegan(1), first, r.AttemptBroken(1, "main", CUT, goes_on=True), rest).salvage.draft
+    assert draft == DRAFT
+
+
+def test_what_a_provider_took_back_leaves_no_draft():
+    arriving = r.ArgumentsReceived(1, 0, "call_d", "write_file", DRAFT.arguments)
+    refused = replace(CUT, kind=FailureKind.REFUSED)
+    assert state_of(r.TurnBegan(1), arriving, r.AttemptBroken(1, "main", refused)).salvage.draft is None
+    assert state_of(r.TurnBegan(1), r.DraftKept(1, DRAFT), r.TextWithdrawn(1)).salvage.draft is None
 
 
 def test_continue_after_a_give_up_starts_with_the_draft_and_the_advice():
@@ -221,6 +242,16 @@ def test_a_summary_stands_for_what_was_before_it_and_nothing_else():
     assert [message.text for message in state.history] == ["in short", "3", "4", "5"]
     again = state_of(*said, r.Compacted(user("in short"), 4), r.Compacted(user("shorter"), 5))
     assert [message.text for message in again.history] == ["shorter", "4"]
+
+
+def test_a_summary_keeps_the_task_before_it_and_the_rest_of_a_record_behind_it():
+    imported = r.Imported(tuple(user(f"{number}") for number in range(4)))
+    compacted = r.Compacted(user("in short"), 2, (user("the task"),), (user("3"),), USAGE)
+    state = state_of(imported, r.UserSaid(user("4")), compacted, r.UserSaid(user("5")))
+    assert [message.text for message in state.history] == ["the task", "in short", "3", "4", "5"]
+    assert state.places == (2, 2, 2, 3, 5)
+    assert state.summary_at == 1
+    assert state.totals.usage == USAGE, "what the summary cost is not forgotten"
 
 
 def test_a_copy_knows_where_it_is_from_and_what_was_running_there():

@@ -154,6 +154,25 @@ def test_an_open_session_is_not_deleted(store):
     journal.close()
 
 
+def test_a_name_that_is_drawn_twice_in_a_second_is_drawn_again(store):
+    async def work():
+        sessions = Sessions(store, wall=lambda: 1_760_000_000.0, chance=iter([0.1, 0.1, 0.1, 0.2, 0.1, 0.3]).__next__)
+        async with await sessions.create("/work") as first, await sessions.create("/work") as second:
+            assert len({first.id, second.id, sessions.fork(first.id)}) == 3
+
+    asyncio.run(work())
+
+
+def test_a_die_that_always_falls_the_same_way_is_an_error_and_no_endless_loop(store):
+    async def work():
+        sessions = Sessions(store, wall=lambda: 1_760_000_000.0, chance=lambda: 0.5)
+        async with await sessions.create("/work"):
+            with pytest.raises(InvalidInput, match="of this name already"):
+                await sessions.create("/work")
+
+    asyncio.run(work())
+
+
 def test_a_copy_goes_its_own_way_and_the_original_stays(sessions):
     begun(sessions.store, "s1", r.UserSaid(user("a")), r.ReplyReceived(1, assistant("b")), r.UserSaid(user("c")))
     before = list(sessions.store.read("s1"))

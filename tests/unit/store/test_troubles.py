@@ -250,9 +250,10 @@ def test_the_advice_about_a_damaged_file_keeps_it_and_works(path):
     SqliteStore(path).close()
 
 
-def test_a_file_cut_short_is_damaged(path):
+@pytest.mark.parametrize("size", [4_095, 9_000, 20_000, 20_480, -1])
+def test_a_file_cut_short_is_damaged(path, size):
     filled(path, *[r.TextReceived(1, "x" * 5000)] * 20)
-    path.write_bytes(path.read_bytes()[:20_000])
+    path.write_bytes(path.read_bytes()[:size])
     before = path.read_bytes()
     assert trouble_of(lambda: SqliteStore(path), str(path)) is Trouble.DAMAGED
     assert path.read_bytes() == before

@@ -6,6 +6,7 @@ import time
 import pytest
 
 from headway.transport import HttpClient, HttpRequest, Limits, Trust, VirtualLoop, run_virtual, sleep
+from headway.transport.clock import PULSE_SECONDS, Awake
 from support.peers import CERTIFICATE, CHUNKED, LAST_CHUNK, Talk, chunk, peer, real_time, virtual_time
 
 
@@ -75,13 +76,29 @@ def test_five_hundred_exchanges_under_tight_limits_see_no_false_timeout(tls):
 
 
 @virtual_time
-async def test_a_thread_is_waited_for_at_its_own_pace():
-    loop = asyncio.get_running_loop()
+async def test_a_thread_is_waited_for_at_its_own_pace_and_takes_no_time_of_the_world():
+    loop, began = asyncio.get_running_loop(), time.monotonic()
     async with asyncio.timeout(30):
         await asyncio.to_thread(time.sleep, 0.05)
-    assert 0.04 < loop.time() < 5
+    assert time.monotonic() - began > 0.04
+    assert loop.time() == 0, "so that the same world takes the same time on every machine"
     await asyncio.sleep(1000)
-    assert loop.time() > 1000
+    assert loop.time() == 1000
+
+
+@virtual_time
+async def test_timers_that_fall_due_while_a_thread_works_come_in_their_time():
+    loop, ticks = asyncio.get_running_loop(), list[float]()
+
+    async def tick() -> None:
+        for _ in range(3):
+            await asyncio.sleep(0.02)
+            ticks.append(loop.time())
+
+    began = time.monotonic()
+    await asyncio.gather(asyncio.to_thread(time.sleep, 0.2), tick())
+    assert ticks == pytest.approx([0.02, 0.04, 0.06])
+    assert time.monotonic() - began > 0.19
 
 
 @virtual_time
@@ -122,3 +139,22 @@ async def test_a_cancelled_wait_is_cancelled():
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
+
+
+@virtual_time
+async def test_awake_time_leaves_out_the_pauses_and_nothing_else():
+    loop = asyncio.get_running_loop()
+    with Awake() as awake:
+        assert awake.time() == 0
+        await asyncio.sleep(1_000)
+        assert awake.time() == 1_000, "waiting is being awake"
+        loop.skip(3_600)
+        assert 1_000 <= awake.time() <= 1_000 + PULSE_SECONDS
+        before = awake.time()
+        await asyncio.sleep(100)
+        assert awake.time() == before + 100
+        loop.skip(3_600)
+        await asyncio.sleep(0)
+        loop.skip(3_600)
+        assert awake.time() <= before + 100 + 2 * PULSE_SECONDS
+    await asyncio.sleep(1_000_000)

@@ -231,6 +231,29 @@ async def test_a_decompression_bomb_comes_in_bounded_pieces():
     assert max(sizes) <= 256 * 1024
 
 
+@pytest.mark.parametrize("encoding", ["identity", "gzip"])
+@real_time
+async def test_a_flood_keeps_neither_timers_nor_a_cancellation_waiting(encoding):
+    """The reader never waits by itself here: what lets the loop go on is the stream alone."""
+    body = bytes(30_000_000)
+    packed = zlib.compress(body, 9) if encoding == "gzip" else body
+    pieces = 0
+
+    async def read(response) -> None:
+        nonlocal pieces
+        async for _ in response.bytes():
+            pieces += 1
+            if pieces == 2:
+                asyncio.get_running_loop().call_soon(reading.cancel)
+
+    flood = says(sized(packed, "200 OK", f"content-encoding: {encoding}"))
+    async with peer(flood) as one, client_of() as client, client.stream(get(one.url)) as response:
+        reading = asyncio.create_task(read(response))
+        with pytest.raises(asyncio.CancelledError):
+            await reading
+    assert pieces <= 3
+
+
 @real_time
 async def test_a_whole_body_can_be_read_up_to_a_limit():
     long = says(sized(b"x" * 1000, "500 Oh"))

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from headway.transport import GapMemory, Gaps, Limits, Overrides, RequestFacts, effective
 from headway.transport.gaps import MODELS, STREAMS
-from headway.transport.limits import is_local
+from headway.transport.limits import is_local, within
 
 HOSTED = RequestFacts(host="api.example.com")
 LOCAL = RequestFacts(host="127.0.0.1")
@@ -114,3 +114,10 @@ def test_a_memory_is_bounded_and_forgets_the_oldest():
 )
 def test_which_hosts_are_local(host, local):
     assert is_local(host) is local
+
+
+def test_no_quiet_is_borne_longer_than_others_can_wait():
+    limits = within(Limits(silence_seconds=10), 45)
+    assert (limits.first_byte_seconds, limits.dead_seconds, limits.first_content_seconds) == (45, 45, 45)
+    assert limits.silence_seconds == 10
+    assert limits.turn_seconds == Limits().turn_seconds

@@ -169,3 +169,12 @@ def test_a_written_reply_reads_the_same():
     events = WIRE.parse_reply(message({"type": "text", "text": "hi"}, use({"a": [1, 2.5]}), stop_reason="tool_use"))
     assert WIRE.parse_reply(WIRE.render_reply(events)) == events
     assert assemble(events).calls == (ToolCall("t", "go", '{"a":[1,2.5]}'),)
+
+
+def test_thoughts_that_another_wire_sealed_are_told_as_a_stream_tells_them():
+    sealed = ThinkingSealed("abc", Raw("responses", {"type": "reasoning", "encrypted_content": "abc"}))
+    reply = WIRE.render_reply([StreamOpened(), ThinkingDelta("Hm."), sealed, TextDelta("Yes."), StreamEnded(Stop.END)])
+    assert reply["content"] == [
+        {"type": "thinking", "thinking": "Hm.", "signature": ""},
+        {"type": "text", "text": "Yes."},
+    ]

@@ -1,5 +1,7 @@
 """Events to what was received: whole and cut never mix."""
 
+import tracemalloc
+
 import pytest
 from hypothesis import given
 
@@ -8,6 +10,7 @@ from headway.events import (
     CallClosed,
     CallOpened,
     Cut,
+    KeepAlive,
     OpaqueBlock,
     RefusalDelta,
     Stop,
@@ -108,8 +111,71 @@ def test_nothing_changes_after_the_end_or_after_a_call_is_closed():
     assert before.calls == (ToolCall("c", "f", "{}"),)
 
 
+def test_a_stream_that_is_taken_up_again_after_a_cut_ends_as_it_ends_then():
+    assembler = Assembler()
+    assembler.add_all([TextDelta("one "), StreamCut(Cut.EOF)])
+    assert assembler.received().is_cut
+    assembler.reopen()
+    assembler.add_all([TextDelta("two"), ENDED])
+    assert (assembler.received().text, assembler.received().is_complete) == ("one two", True)
+
+
 @given(event_streams())
 def test_text_is_received_exactly_once(events):
     received = assemble(events)
     assert received.text == "".join(e.text for e in events if isinstance(e, TextDelta))
     assert len(received.calls) == sum(isinstance(e, CallClosed) for e in events)
+
+
+def test_what_is_asked_for_before_the_end_does_not_hide_what_comes_after():
+    assembler = Assembler()
+    assembler.add_all([CallOpened(0, "c0", "f"), CallArguments(0, '{"a":')])
+    assert assembler.received().fragments == (CallFragment("c0", "f", '{"a":'),)
+    assembler.add_all([CallArguments(0, "1}"), CallClosed(0), ENDED])
+    received = assembler.received()
+    assert received.calls == (ToolCall("c0", "f", '{"a":1}'),)
+    assert received.end == ENDED
+    assert assembler.received() is received, "a large call is put together and judged once"
+
+
+def test_a_reply_that_is_taken_up_again_goes_on_from_its_cut():
+    assembler = Assembler()
+    assembler.add_all([TextDelta("a"), StreamCut(Cut.EOF)])
+    assert assembler.received().is_cut
+    assembler.reopen()
+    assembler.add_all([TextDelta("b"), StreamEnded(Stop.END)])
+    assert (assembler.received().text, assembler.received().is_complete) == ("ab", True)
+
+
+@pytest.mark.parametrize("between", [KeepAlive(), Usage(1, 2), Unread("why", "x")])
+def test_words_that_something_wordless_interrupts_are_one_part(between):
+    assert assemble([TextDelta("a"), between, TextDelta("b")]).parts == (Text("ab"),)
+
+
+def test_a_large_call_in_small_tokens_takes_little_more_than_its_size():
+    text = '{"content":"%s"}' % ("all work and no play " * 50_000)
+    assembler = Assembler()
+    assembler.add(CallOpened(0, "c0", "f"))
+    tracemalloc.start()
+    try:
+        for at in range(0, len(text), 4):
+            assembler.add(CallArguments(0, text[at : at + 4]))
+        assembler.add_all([CallClosed(0), ENDED])
+        assert assembler.received().calls[0].arguments == text
+        assert tracemalloc.get_traced_memory()[1] < 3 * len(text)
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_call_that_its_own_end_contradicts_leaves_nothing_to_go_on_from():
+    events = [
+        CallOpened(0, "c0", "read_file"),
+        CallArguments(0, '{"path":"a"}'),
+        CallClosed(0),
+        CallOpened(1, "c1", "write_file"),
+        CallArguments(1, '{"path":"b","content":"one one two"}'),
+        StreamCut(Cut.CONTRADICTORY, "…"),
+    ]
+    received = assemble(events)
+    assert received.calls == (ToolCall("c0", "read_file", '{"path":"a"}'),)
+    assert [(one.name, one.arguments) for one in received.fragments] == [("write_file", "")]

@@ -27,10 +27,25 @@ DEEP = "[" * 2000 + "]" * 2000
         '{"a":1}{}',
         "nul",
         DEEP,
+        '{"a":[{"b":1,"b":1}]}',
+        '{"a":[["\\ud800"]]}',
+        '{"a":1e999}',
+        '{"a":[-1E+999]}',
+        '{"a":%s}' % ("9" * 5000),
+        '{"a":"\\q"}',
+        '{"a":"\t"}',
     ],
 )
 def test_what_is_not_one_whole_object_is_refused(text):
     assert not is_whole_object(text)
+    with pytest.raises(BadJson):
+        strict_object(text)
+
+
+@pytest.mark.parametrize("text", ["{}", ' {"a":[1e9,{"a":-0.5}]} ', '{"a":"\\ud83d\\ude00 é"}', '{"":null,"a":true}'])
+def test_what_is_one_whole_object_is_read(text):
+    assert is_whole_object(text)
+    assert strict_object(text) == json.loads(text)
 
 
 def test_big_numbers_stay_exact():

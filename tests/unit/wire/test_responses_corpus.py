@@ -52,7 +52,7 @@ CORPUS = {
     "done_word_without_an_end": Says(Cut.EOF, "All said.", calls=(("call_10", "look", '{"q":1}'),)),
     "hollow_end": Says(Stop.CALLS, "Streamed.", calls=(("call_11", "look", '{"q":2}'),)),
     "open_weight_reasoning": Says(Stop.END, "Yes.", thinking=("We need",)),
-    "contradicted_arguments": Says(Cut.UNREADABLE, fragments=(("pay", '{"amount":1}'),)),
+    "contradicted_arguments": Says(Cut.CONTRADICTORY, fragments=(("pay", ""),)),
 }
 
 

@@ -287,7 +287,7 @@ def test_arguments_that_came_only_when_finished_are_said():
 def test_finished_arguments_that_contradict_cut_the_stream(whole):
     for value in (finished(whole), done(**CALL, arguments=whole, status="completed")):
         received = assemble(decode(added(**CALL), arguments('{"a":1'), arguments("}"), value))
-        assert received.end == StreamCut(Cut.UNREADABLE, received.end.body, received.end.said)
+        assert received.end == StreamCut(Cut.CONTRADICTORY, received.end.body, received.end.said)
         assert "contradict" in received.end.said
         assert not received.calls
 

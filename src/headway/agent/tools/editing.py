@@ -11,14 +11,14 @@ from msgspec import Meta, Struct
 
 from headway.agent.approval import Kind
 from headway.agent.tools.define import tool
-from headway.agent.tools.files import content_hash, read, refuse_to_edit, replace
+from headway.agent.tools.files import content_hash, read, refuse_to_edit
+from headway.agent.tools.keeping import replace_kept
 from headway.agent.tools.near_names import with_near_names
 from headway.agent.tools.nearest import why_not_found
 from headway.agent.tools.refusals import ToolError
 from headway.agent.tools.texts import text_of
 from headway.agent.tools.threads import in_thread
 from headway.agent.tools.tool import ToolContext
-from headway.agent.workspace import Workspace
 
 _SHOWN_PLACES = 10
 _LEAST_HASH = 8
@@ -51,19 +51,20 @@ async def edit_file(
     all_: Annotated[bool, "Replace every place where `old` stands, instead of the only one."] = False,
 ) -> str:
     """Change a part of a text file: replace `old`, which must stand there exactly once, by `new`."""
-    return await in_thread(_edit, context.workspace, path, old, new, expected_hash=expected_hash, every=all_)
+    return await in_thread(_edit, context, path, old, new, expected_hash=expected_hash, every=all_)
 
 
-def _edit(workspace: Workspace, path: str, old: str, new: str, *, expected_hash: str | None, every: bool) -> str:
+def _edit(context: ToolContext, path: str, old: str, new: str, *, expected_hash: str | None, every: bool) -> str:
+    workspace = context.workspace
     with with_near_names(workspace, path), workspace.spot(path) as spot:
         before, mark = read(spot)
         refuse_to_edit(spot, mark)
         _check_hash(before, expected_hash, path)
         edit = edited(text_of(before, path), old, new, every=every, path=path)
         after = edit.text.encode()
-        replace(spot, after, mark)
+        note = replace_kept(context.checkpoints, context.call_id, spot, after, mark, before)
     where = _listed(edit.lines) if len(edit.lines) == 1 else f"{len(edit.lines):,} places ({_listed(edit.lines)})"
-    return f"Edited `{path}` at {where}; hash {content_hash(after)}."
+    return f"Edited `{path}` at {where}; hash {content_hash(after)}.{note}"
 
 
 def edited(text: str, old: str, new: str, *, every: bool, path: str = "the file") -> Edited:

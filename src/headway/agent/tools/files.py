@@ -100,6 +100,15 @@ def replace(spot: Spot, data: bytes, old: Mark | None) -> None:
         os.fsync(spot.directory)
 
 
+def remove(spot: Spot, old: Mark | None) -> None:
+    """Remove a file that is still in its `old` state; nothing to do if there was none."""
+    refuse_to_edit(spot, old)
+    if look(spot) != old:
+        raise ToolError(f"`{spot.shown}` changed while it was being removed; it was left alone.")
+    if old is not None:
+        os.unlink(spot.name, dir_fd=spot.directory)
+
+
 def refuse_to_edit(spot: Spot, old: Mark | None) -> None:
     """Refuse what no editing tool may change."""
     refuse_git_internals(spot.parts)

@@ -31,6 +31,8 @@ class Ended(Struct, frozen=True):
     status: int | None
     left_running: bool = False
     """Whether it left processes behind, which were then killed."""
+    stopped: str = ""
+    """What it took too much of, if it was stopped for that: `processes` or `disk`."""
 
 
 async def run_group(
@@ -40,19 +42,24 @@ async def run_group(
     environment: Mapping[str, str],
     seconds: float,
     on_text: Callable[[str], None],
+    hands_on: int | None = None,
+    patience_seconds: float = ASKED_SECONDS,
 ) -> Ended:
-    """Run a program until it ends, its time is over or the caller is cancelled."""
+    """Run a program until it ends, its time is over or the caller is cancelled.
+
+    `hands_on` is a file descriptor that it gets as well. `patience_seconds` is how long it has to end when asked to.
+    """
     ours, theirs = os.pipe()
     reader = _Reader(ours, on_text)
     try:
-        process = _start(program, folder, environment, theirs)
-        return await _until_ended(process, seconds, reader)
+        process = _start(program, folder, environment, theirs, hands_on)
+        return await _until_ended(process, seconds, reader, patience_seconds)
     finally:
         reader.close()
 
 
 def _start(
-    program: Sequence[str], folder: Path, environment: Mapping[str, str], output: int
+    program: Sequence[str], folder: Path, environment: Mapping[str, str], output: int, hands_on: int | None
 ) -> "subprocess.Popen[bytes]":
     try:
         return subprocess.Popen(  # noqa: S603  # what may run was decided before
@@ -63,12 +70,15 @@ def _start(
             cwd=folder,
             env=dict(environment),
             start_new_session=True,
+            pass_fds=() if hands_on is None else (hands_on,),
         )
     finally:
         os.close(output)
 
 
-async def _until_ended(process: "subprocess.Popen[bytes]", seconds: float, reader: "_Reader") -> Ended:
+async def _until_ended(
+    process: "subprocess.Popen[bytes]", seconds: float, reader: "_Reader", patience_seconds: float
+) -> Ended:
     over = start_thread(process.wait)
     left_running = True
     try:
@@ -76,16 +86,16 @@ async def _until_ended(process: "subprocess.Popen[bytes]", seconds: float, reade
         left_running = not done or await _lingers(process.pid)
     finally:
         if left_running:
-            await _end_group(process.pid, over)
+            await _end_group(process.pid, over, patience_seconds)
     await asyncio.wait({reader.ended}, timeout=DRAIN_SECONDS)
     return Ended(over.result() if done else None, left_running)
 
 
-async def _end_group(group: int, over: "asyncio.Future[int]") -> None:
+async def _end_group(group: int, over: "asyncio.Future[int]", patience_seconds: float) -> None:
     """Ask, wait a moment, kill. A second cancellation shortens the wait; nothing skips the end."""
     try:
         if _signal(group, signal.SIGTERM) and not over.done():
-            await asyncio.wait({over}, timeout=ASKED_SECONDS)
+            await asyncio.wait({over}, timeout=patience_seconds)
     finally:
         _signal(group, signal.SIGKILL)
     await asyncio.wait({over}, timeout=ASKED_SECONDS)

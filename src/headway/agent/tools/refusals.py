@@ -36,6 +36,15 @@ class OutsideWorkspace(PathRefused):
         )
 
 
+class Hidden(PathRefused):
+    """A path where secrets are kept, and about which nobody was asked."""
+
+    def __init__(self, path: str) -> None:
+        """Keep the path."""
+        self.path = path
+        super().__init__(f"`{path}` is a place where secrets are kept, so it is left alone. Do without it.")
+
+
 _WORDS = {
     errno.ENOENT: "`{path}` does not exist.",
     errno.EISDIR: "`{path}` is a directory, not a file.",

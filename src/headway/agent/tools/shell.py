@@ -8,6 +8,8 @@ from typing import Annotated
 from msgspec import Meta
 
 from headway.agent.approval import Kind
+from headway.agent.sandbox.sandbox import NotConfined
+from headway.agent.sandbox.words import after_refusal
 from headway.agent.tools.bounds import Spool, shorten_lines
 from headway.agent.tools.define import tool
 from headway.agent.tools.environment import unattended
@@ -24,7 +26,7 @@ async def shell(
     context: ToolContext,
     command: Annotated[str, Meta(min_length=1, description="The command line, for bash or sh.")],
     timeout_seconds: Annotated[
-        Annotated[float, Meta(gt=0, le=MOST_SECONDS)] | None, "When to stop it; two minutes if left out."
+        Annotated[float, Meta(gt=0, le=MOST_SECONDS)] | None, "When to stop it, if it may take longer than usual."
     ] = None,
 ) -> str:
     """Run a command in the workspace and see its output and exit status.
@@ -45,15 +47,22 @@ async def shell(
         if context.on_output is not None:
             context.on_output(context.call_id, text)
 
-    ended = await run_group(
-        [shutil.which("bash") or "/bin/sh", "-c", command],
-        folder=context.workspace.root,
-        environment=unattended(context.environment),
-        seconds=seconds,
-        on_text=take,
-    )
+    program = [shutil.which("bash") or "/bin/sh", "-c", command]
+    environment = unattended(context.environment)
+    sandbox = context.sandbox if context.sandbox is not None and (await context.sandbox.found()).means else None
+    try:
+        if sandbox is not None:
+            ended = await sandbox.run(program, environment=environment, seconds=seconds, on_text=take)
+        else:
+            folder = context.workspace.root
+            ended = await run_group(program, folder=folder, environment=environment, seconds=seconds, on_text=take)
+    except NotConfined as failed:
+        said = f"The sandbox could not be put up, so the command was not run. {spool.text()}"
+        raise ToolError(said.strip()) from failed
     output = shorten_lines(plain(spool.text())).strip("\n")
     said = _said(ended, seconds)
+    if sandbox is not None and ended.status != 0 and (hint := after_refusal(output, sandbox.confinement)):
+        said = f"{said}\n{hint}"
     answer = f"{output}\n{said}" if output.strip() else f"[no output]\n{said}"
     if ended.status is None:
         raise ToolError(answer)
@@ -61,6 +70,9 @@ async def shell(
 
 
 def _said(ended: Ended, seconds: float) -> str:
+    if ended.stopped:
+        what = "it had started too many processes" if ended.stopped == "processes" else "it was filling the disk"
+        return f"[stopped: {what}; everything that it had started was ended]"
     if ended.status is None:
         return f"[stopped: it took longer than {seconds:g} s, and everything that it had started was ended]"
     if ended.status < 0:

@@ -36,6 +36,8 @@ class Break(Struct, frozen=True):
     """What stands between commands: `;`, `&&`, `|`, a redirection, a parenthesis, the end of a line."""
 
     text: str
+    glued: bool = False
+    """Whether it follows a word without a blank."""
 
 
 class Unclosed(Struct, frozen=True):
@@ -58,6 +60,7 @@ def scan(line: str) -> Iterator[Token]:
             word.append((letters[0], letters[0]))
             at = letters.end()
             continue
+        glued = bool(word)
         if word and kind in {"blank", "end", None}:
             yield _joined(word)
             word = []
@@ -66,7 +69,7 @@ def scan(line: str) -> Iterator[Token]:
             return
         at = piece.end()
         if kind == "end":
-            yield Break(piece["end"])
+            yield Break(piece["end"], glued)
         elif kind not in {"blank", "comment"} and piece["escaped"] != "\n":
             word.append(_said(piece))
     if word:

@@ -11,7 +11,10 @@ from typing import Any, TypeAlias
 from msgspec import Struct, field
 
 from headway.agent.approval import Approvals, Kind
-from headway.agent.tools.environment import without_secrets
+from headway.agent.checkpoints import Checkpoints
+from headway.agent.redaction import Redactor
+from headway.agent.sandbox.sandbox import Sandbox
+from headway.agent.tools.environment import secrets_of, without_secrets
 from headway.agent.workspace import Workspace
 from headway.messages import ResultPart, ToolSpec
 
@@ -48,6 +51,12 @@ class ToolContext(Struct, frozen=True):
     """Told the id of a call and the next piece of its output, as it comes."""
     call_id: str = ""
     """The call that is running; the executor sets it."""
+    redactor: Redactor = field(default_factory=lambda: Redactor(secrets_of(os.environ)))
+    """Takes secrets out of results, before anybody sees them."""
+    checkpoints: Checkpoints | None = None
+    """Keeps what files were before they are changed; nobody does, if there is no place for it."""
+    sandbox: Sandbox | None = None
+    """The walls that commands run behind; none, if there are none or nobody wants them."""
 
 
 class Tool(Struct, frozen=True):

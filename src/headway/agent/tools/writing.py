@@ -4,11 +4,11 @@ from typing import Annotated
 
 from headway.agent.approval import Kind
 from headway.agent.tools.define import tool
-from headway.agent.tools.files import content_hash, look, read, refuse_to_edit, replace
+from headway.agent.tools.files import content_hash, look, refuse_to_edit
+from headway.agent.tools.keeping import replace_kept, what_was_there
 from headway.agent.tools.texts import line_count
 from headway.agent.tools.threads import in_thread
 from headway.agent.tools.tool import ToolContext
-from headway.agent.workspace import Workspace
 
 
 @tool(kind=Kind.EDITS, drafts=True)
@@ -24,16 +24,16 @@ async def write_file(
     To change a part of a file, use `edit_file`. A very long file can be written in pieces: the first without `append`,
     the others with it.
     """
-    return await in_thread(_write, context.workspace, path, content, append=append)
+    return await in_thread(_write, context, path, content, append=append)
 
 
-def _write(workspace: Workspace, path: str, content: str, *, append: bool) -> str:
-    with workspace.spot(path, create_parents=True) as spot:
+def _write(context: ToolContext, path: str, content: str, *, append: bool) -> str:
+    with context.workspace.spot(path, create_parents=True) as spot:
         old = look(spot)
         refuse_to_edit(spot, old)
-        before, old = read(spot) if append and old is not None else (b"", old)
-        data = before + content.encode()
-        replace(spot, data, old)
+        before, old = what_was_there(spot, old)
+        data = (before or b"" if append else b"") + content.encode()
+        note = replace_kept(context.checkpoints, context.call_id, spot, data, old, before)
     done = "Made" if old is None else "Added to" if append else "Replaced"
     lines = line_count(data.decode("utf-8", "replace"))
-    return f"{done} `{path}`: {len(data):,} bytes, {lines:,} lines; hash {content_hash(data)}."
+    return f"{done} `{path}`: {len(data):,} bytes, {lines:,} lines; hash {content_hash(data)}.{note}"

@@ -3,22 +3,19 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-import msgspec
-
 from headway.dialect import Dialect
+from headway.history.arguments import is_whole_object
 from headway.history.finding import Finding, quoted
 from headway.history.ids import fits, name_fits
 from headway.history.survey import Survey, only_thinks
 from headway.messages import CallFragment, Message, ToolCall, ToolResult
-
-_object = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def is_malformed(call: ToolCall | CallFragment) -> bool:
     """Say whether a call can neither be run nor be sent: cut, nameless, or with arguments that are no object."""
     if isinstance(call, CallFragment) or not call.name.strip():
         return True
-    return not call.freeform and not _is_object(call.arguments)
+    return not call.freeform and not is_whole_object(call.arguments)
 
 
 def no_call_is_malformed(survey: Survey, _dialect: Dialect) -> Iterator[Finding]:
@@ -122,11 +119,3 @@ def a_turn_calls_in_one_message(survey: Survey, dialect: Dialect) -> Iterator[Fi
 def is_scattered(turn: Sequence[Message]) -> bool:
     """Say whether, of several messages, one calls before the last or only thinks."""
     return len(turn) > 1 and (any(message.calls for message in turn[:-1]) or any(map(only_thinks, turn)))
-
-
-def _is_object(text: str) -> bool:
-    try:
-        _object.decode(text)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return False
-    return True

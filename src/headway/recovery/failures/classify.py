@@ -28,6 +28,7 @@ _BROKEN_OFF = frozenset(
         FailureKind.STALLED,
         FailureKind.OUTPUT_LIMIT,
         FailureKind.UNREACHABLE,
+        FailureKind.NOT_A_STREAM,
     }
 )
 _WORTHLESS = frozenset({FailureKind.MALFORMED_OUTPUT, FailureKind.EMPTY_REPLY})

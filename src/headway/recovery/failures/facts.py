@@ -22,11 +22,13 @@ _WHERE_OF_CUT = {
     Cut.NOT_EVENTS: Where.BODY_200,
     Cut.TOO_LARGE: Where.STREAM_ERROR_CHUNK,
     Cut.UNREADABLE: Where.STREAM_ERROR_CHUNK,
+    Cut.CONTRADICTORY: Where.STREAM_ERROR_CHUNK,
 }
 _CODE_OF_CUT = {
     Cut.NOT_EVENTS: "not_an_event_stream",
     Cut.TOO_LARGE: "stream_event_without_bounds",
     Cut.UNREADABLE: "stream_unreadable",
+    Cut.CONTRADICTORY: "stream_unreadable",
 }
 _ANSWERS = frozenset({Stop.END, Stop.CALLS, Stop.SEQUENCE})
 
@@ -74,7 +76,9 @@ def facts_of_end(
     stop = Stop.REFUSED if received.refusal and end.stop in _ANSWERS else end.stop
     if stop in _ANSWERS and _is_answer(received):
         return None
-    return replace(known, where=Where.FINISH_REASON, finish_reason=end.said, stop=stop, message=end.detail)
+    said = end.said if stop is end.stop else stop.value
+    words = end.detail or received.refusal
+    return replace(known, where=Where.FINISH_REASON, finish_reason=said, stop=stop, message=words)
 
 
 def _is_answer(received: Received) -> bool:

@@ -10,7 +10,7 @@ from headway.sim.fault import Fault
 from headway.sim.frames import Change, changed
 from headway.sim.play import Beat, Play, event_of
 from headway.sim.scene import Scene
-from headway.wire.json_text import strict_object
+from headway.wire.json_text import BadJson, strict_object
 
 _ODD = "functions.{name}:{call}|with odd characters and more than sixty-four of them in all"
 
@@ -88,7 +88,10 @@ class ArgumentsAsObject(_OddCalls, frozen=True, kw_only=True):
         for beat in scene.play:
             if isinstance(event := event_of(beat), CallArguments):
                 gathered[event.call] = gathered.get(event.call, "") + event.text
-        told = [self._told(beat, gathered) for beat in scene.play]
+        try:
+            told = [self._told(beat, gathered) for beat in scene.play]
+        except BadJson:
+            return None  # half a call is no object
         return [beat for beats in told for beat in beats]
 
     def _told(self, beat: Beat, gathered: dict[int, str]) -> list[Beat]:

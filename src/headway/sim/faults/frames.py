@@ -51,17 +51,16 @@ class BrokenJson(_SpoiltDelta, frozen=True, kw_only=True):
 
     def spoil(self, data: bytes) -> bytes:
         """Leave the end of the last line out."""
-        return data[: -len(b'"}}]}\n\n')] + b"\n\n"
+        return data[: -len(b'"}}]}\n\n')] + b"\n\n" if data else data
 
 
 class BadUtf8(_SpoiltDelta, frozen=True, kw_only=True):
     """Put a byte into one delta that cannot stand in UTF-8."""
 
     def spoil(self, data: bytes) -> bytes:
-        """Replace the last byte of the text."""
-        frame = split_frames(data)[-1]
-        at = data.rindex(frame) + frame.rindex(b'"}')
-        return data[:at] + b"\xff" + data[at:]
+        """Put it before the last quote mark; frames that count themselves end with a number."""
+        at = data.rfind(b'"}') if b'"}' in data else data.rfind(b'"')
+        return data[:at] + b"\xff" + data[at:] if at >= 0 else data
 
 
 class DuplicateDelta(_SpoiltDelta, frozen=True, kw_only=True):
@@ -69,4 +68,4 @@ class DuplicateDelta(_SpoiltDelta, frozen=True, kw_only=True):
 
     def spoil(self, data: bytes) -> bytes:
         """Send the last frame again."""
-        return data + split_frames(data)[-1]
+        return data + split_frames(data)[-1] if data else data

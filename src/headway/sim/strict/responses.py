@@ -24,7 +24,7 @@ ALONE = {
     "web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call", "mcp_call",
     "mcp_list_tools", "mcp_approval_request", "compaction", "tool_search_call", "program",
 }  # fmt: skip
-CLIENTS = {"item_reference", "mcp_approval_response"}
+CLIENTS = {"item_reference", "mcp_approval_response", "additional_tools"}
 
 
 def validate_responses(body: Any) -> list[str]:

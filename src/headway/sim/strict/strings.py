@@ -20,7 +20,7 @@ def judge_json(body: Any) -> list[str]:
         return ["The request body must be an object."]
     if LONE_SURROGATE.search(text):
         return ["The request body is not valid JSON: no low surrogate in string"]
-    if any("\x00" in one for one in _texts(body)):
+    if "\\u0000" in text and any("\x00" in one for one in _texts(body)):
         return ["unsupported Unicode escape sequence: \\u0000 cannot be converted to text."]
     return []
 

@@ -3,6 +3,8 @@
 from headway.wire.anthropic.blocks import NAME
 from headway.wire.anthropic.decoder import MessageFrames
 from headway.wire.anthropic.encoder import MessageEncoder
+from headway.wire.anthropic.follower import MessageFollower
+from headway.wire.anthropic.order import MessageOrder
 from headway.wire.anthropic.reply import parse_reply, render_reply
 from headway.wire.anthropic.request import parse_messages, parse_request, render_messages, render_request
 from headway.wire.base import Wire
@@ -17,6 +19,8 @@ WIRE = Wire(
     render_messages=render_messages,
     decoder=lambda: StreamDecoder(MessageFrames(), parse_reply),
     encoder=MessageEncoder,
+    follower=MessageFollower,
+    order=MessageOrder,
     parse_reply=parse_reply,
     render_reply=render_reply,
 )

@@ -71,10 +71,11 @@ def _content(received: Received) -> list[dict[str, Any]]:
 
 
 def _block(part: Part) -> dict[str, Any] | None:
-    """Thinking is told even when nobody signed it; it only cannot be sent back."""
-    if isinstance(part, Thinking) and not part.signature and not part.sealed:
+    """Thinking is told even when nobody signed it, or another wire did; it only cannot be sent back."""
+    block = render_block(part)
+    if block is None and isinstance(part, Thinking) and part.text:
         return {"type": "thinking", "thinking": part.text, "signature": ""}
-    return render_block(part)
+    return block
 
 
 def _evidence(body: dict[str, Any]) -> str:

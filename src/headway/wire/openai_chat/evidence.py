@@ -46,6 +46,12 @@ def write_error(cut: StreamCut) -> dict[str, Any]:
     return {"error": {"message": message, "type": "upstream_error", "code": cut.cause.value}}
 
 
+def write_half_a_call(name: str) -> dict[str, Any]:
+    """Return the error object for a reply that claims to be whole and holds a call that is not."""
+    message = f"The reply ended, but its call of {name!r} never arrived whole."
+    return {"error": {"message": message, "type": "upstream_error", "code": "half_a_call"}}
+
+
 def said_in(data: bytes) -> str:
     """Return the words of an error frame, JSON or not; never blank."""
     try:

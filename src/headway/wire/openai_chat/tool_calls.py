@@ -14,6 +14,7 @@ from headway.events import CallArguments, CallClosed, CallOpened, Event, Unread
 from headway.messages import Raw
 from headway.wire.json_text import excerpt, is_whole_object
 from headway.wire.openai_chat.shapes import CallDelta
+from headway.wire.pieces import Pieces
 
 
 class _State(Enum):
@@ -31,7 +32,10 @@ class _Call(Struct, eq=False):
     raw: Raw | None
     number: int = -1
     state: _State = _State.HELD
-    pieces: list[str] = field(default_factory=list)
+    begun: bool = False
+    """Have any arguments come?"""
+    pieces: Pieces = field(default_factory=Pieces)
+    """The arguments, until the call is closed; whoever reads the events has them too."""
 
     def is_another(self, delta: CallDelta) -> bool:
         """Say whether a delta that seems to belong to this call begins another one."""
@@ -41,11 +45,11 @@ class _Call(Struct, eq=False):
             return False
         if delta.name != self.name:  # the next piece of a name, as long as this call waits for one
             return self.state is not _State.HELD or (delta.index is None and not delta.id)
-        return bool(self.pieces) and not delta.id
+        return self.begun and not delta.id
 
     def is_whole(self) -> bool:
         """Say whether the arguments prove by themselves that nothing is missing."""
-        return not self.freeform and is_whole_object("".join(self.pieces))
+        return not self.freeform and is_whole_object(self.pieces.text())
 
 
 class Calls:
@@ -82,7 +86,8 @@ class Calls:
             return False
         if not function.arguments:
             return False
-        call.pieces.append(function.arguments)
+        call.begun = True
+        call.pieces.add(function.arguments)
         out.append(CallArguments(call.number, function.arguments))
         return True
 
@@ -140,11 +145,13 @@ class Calls:
             if delta.name != call.name:
                 call.name += delta.name
             if piece:
-                call.pieces.append(piece)
-            if call.name and (call.id or call.pieces):
+                call.begun = True
+                call.pieces.add(piece)
+            if call.name and (call.id or call.begun):
                 self._open(call, out)
         elif piece and call.state is _State.OPEN:
-            call.pieces.append(piece)
+            call.begun = True
+            call.pieces.add(piece)
             out.append(CallArguments(call.number, piece))
         elif piece.strip():
             out.append(Unread("arguments after the end of a call's arguments", excerpt(piece)))
@@ -156,10 +163,11 @@ class Calls:
         self.opened += 1
         call.state = _State.OPEN
         out.append(CallOpened(call.number, call.id or f"call_{call.number}", call.name, call.freeform, call.raw))
-        if call.pieces:
-            out.append(CallArguments(call.number, "".join(call.pieces)))
+        if call.begun:
+            out.append(CallArguments(call.number, call.pieces.text()))
 
     def _close(self, call: _Call, out: list[Event]) -> None:
         call.state = _State.CLOSED
+        call.pieces = Pieces()
         self.closed += 1
         out.append(CallClosed(call.number))

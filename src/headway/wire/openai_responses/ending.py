@@ -120,6 +120,12 @@ def write_end(end: End) -> dict[str, Any]:
     return {"status": "completed"}
 
 
+def write_half_a_call(name: str) -> dict[str, Any]:
+    """Return the fields of a response that claims to be whole and holds a call that is not."""
+    message = f"The reply ended, but its call of {name!r} never arrived whole."
+    return {"status": "failed", "error": {"code": "server_error", "message": message}}
+
+
 def write_error(cut: StreamCut) -> dict[str, str]:
     """Return the code and message of a cut, from whatever wire's error body it carries."""
     if cut.cause is not Cut.ERROR:

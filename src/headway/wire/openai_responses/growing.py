@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from msgspec import Struct, field
 
 from headway.wire.openai_responses.parts import string
+from headway.wire.pieces import Pieces
 
 NOWHERE = -1
 
@@ -47,20 +48,24 @@ class Item(Struct):
     call_id: str = ""
     call: int = NOWHERE
     phase: Phase = Phase.OPEN
-    said: dict[Place, list[str]] = field(default_factory=dict)
+    said: dict[Place, Pieces] = field(default_factory=dict)
 
     def text(self, place: Place) -> str:
-        """Return what was said in one place; joined once, it stays joined."""
+        """Return what was said in one place."""
         pieces = self.said.get(place)
-        if pieces is None:
-            return ""
-        pieces[:] = ["".join(pieces)]
-        return pieces[0]
+        return "" if pieces is None else pieces.text()
 
     def may_be(self, value: dict[str, Any]) -> bool:
         """Say whether an item object may be this one: it is, unless two calls have different ids."""
         call_id = string(value.get("call_id"))
         return not call_id or not self.call_id or call_id == self.call_id
+
+    def is_said_by(self, value: dict[str, Any]) -> bool:
+        """Say whether an object without a name of its own says again what this item, a call, has said."""
+        if string(value.get("id")) or string(value.get("call_id")):
+            return False
+        given = string(value.get("arguments")) or string(value.get("input"))
+        return any(words is Words.ARGUMENTS and self.text((words, at)) == given for words, at in self.said)
 
 
 class Items:
@@ -98,7 +103,10 @@ class Items:
 
     def of_object(self, value: dict[str, Any], index: int) -> Item:
         """Return the item that an object completes; one that nobody announced is new."""
-        item = self._by_name(value) or self._open_at(string(value.get("type")), index)
+        kind = string(value.get("type"))
+        item = self._by_name(value) or self._open_at(kind, index)
+        if item is None and (there := self._placed.get((kind, index))) is not None and there.is_said_by(value):
+            item = there  # its arguments were done already, and nothing names it
         if item is None or not item.may_be(value):
             return self.announce(value, index)
         item.call_id = item.call_id or string(value.get("call_id"))
@@ -118,6 +126,10 @@ class Items:
             next_one = queue.popleft() if known is None and queue and queue[0].may_be(value) else None
             pairs.append((known or next_one or self.announce(value, NOWHERE), value))
         return pairs
+
+    def longest_text(self) -> str:
+        """Return the longest text that was said in one place."""
+        return max((pieces.text() for item in self.all for pieces in item.said.values()), key=len, default="")
 
     def _by_name(self, value: dict[str, Any]) -> Item | None:
         kind = string(value.get("type"))

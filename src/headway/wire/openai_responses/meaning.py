@@ -5,7 +5,7 @@ error event cut it. `[DONE]` says nothing: official servers never send it, and o
 Events that nobody here knows keep the connection alive; what they are about comes again with the finished item.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headway.events import CallArguments, Cut, Event, KeepAlive, StreamCut, StreamOpened, TextDelta
 from headway.wire.decoding import EVIDENCE
@@ -21,8 +21,12 @@ from headway.wire.openai_responses.ending import (
 from headway.wire.openai_responses.growing import NOWHERE, Items, Phase, Words
 from headway.wire.openai_responses.heads import BLANK, STREAMS, UNREADABLE, Head, Stream, decode_head, head_of
 from headway.wire.openai_responses.parts import objects, string
+from headway.wire.openai_responses.repeats import LONG, decode_repeat
 from headway.wire.openai_responses.speech import Speech
 from headway.wire.sse import Frame
+
+if TYPE_CHECKING:
+    from headway.wire.pieces import Pieces
 
 _KEEP_ALIVE = KeepAlive()
 _PROGRESS = ("response.created", "response.queued", "response.in_progress")
@@ -38,7 +42,7 @@ class ResponsesMeaning:
         self._opened = False
         self._items = Items()
         self._speech = Speech()
-        self._going: list[str] | None = None  # the words of the place that the last delta went to …
+        self._going: Pieces | None = None  # the words of the place that the last delta went to …
         self._going_head = BLANK  # … how that delta named it …
         self._going_call = NOWHERE  # … and the call whose arguments they are, if they are any
 
@@ -60,7 +64,7 @@ class ResponsesMeaning:
         ):
             if head.sequence_number >= 0:
                 self.sequence_number = head.sequence_number
-            self._going.append(head.delta)
+            self._going.add(head.delta)
             call = self._going_call
             out.append(TextDelta(head.delta) if call == NOWHERE else CallArguments(call, head.delta))
         else:
@@ -108,11 +112,14 @@ class ResponsesMeaning:
         elif stream is not None and step == "done":
             self._going = None
             item = self._items.of_delta(stream.item, head.output_index, head.item_id)
-            self._speech.finish_part(item, stream.place(head), decode(frame.data).get(stream.field), out)
+            self._speech.finish_part(item, stream.place(head), self._decode(frame.data).get(stream.field), out)
         else:
-            self._read_envelope(head, decode(frame.data), out)
+            self._read_envelope(head, self._decode(frame.data), out)
         if len(out) == before:
             out.append(_KEEP_ALIVE)
+
+    def _decode(self, data: bytes) -> Any:
+        return decode(data) if len(data) < LONG else decode_repeat(data, self._items.longest_text())
 
     def _read_delta(self, stream: Stream, head: Head, out: list[Event]) -> None:
         item = self._items.of_delta(stream.item, head.output_index, head.item_id)

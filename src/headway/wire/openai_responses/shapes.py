@@ -4,8 +4,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from headway.events import StreamOpened, Usage
-from headway.wire.openai_responses.ending import write_usage
+from headway.events import StreamOpened
 
 
 class PartShape(Struct, frozen=True):
@@ -50,6 +49,17 @@ SUMMARY = PartShape(
     part={"type": "summary_text"},
 )
 
+REASONING = PartShape(
+    item="reasoning",
+    parts="content",
+    index="content_index",
+    stream="response.reasoning_text",
+    envelope="response.content_part",
+    field="text",
+    part={"type": "reasoning_text"},
+)
+"""How open-weight servers tell their reasoning. It is only finished here, never begun."""
+
 
 class CallShape(Struct, frozen=True):
     """How one kind of call is written."""
@@ -71,16 +81,19 @@ def new_item(kind: str, item_id: str) -> dict[str, Any]:
     return {"type": kind, "id": item_id, "status": "in_progress", "summary": []}
 
 
-def response_object(
-    opened: StreamOpened, created_at: int, output: list[dict[str, Any]], usage: Usage | None, ending: dict[str, Any]
-) -> dict[str, Any]:
+def unfinished(item: dict[str, Any]) -> str:
+    """Return the status of an item that ends before it is finished; one kind of item has a word of its own."""
+    return "failed" if item["type"] == "image_generation_call" else "incomplete"
+
+
+def response_object(opened: StreamOpened, created_at: int) -> dict[str, Any]:
     """Return the object that opens and ends a stream, or is the whole reply; clients need every field of it."""
     return {
         "id": opened.id,
         "object": "response",
         "created_at": created_at,
         "model": opened.model,
-        "output": output,
+        "output": [],
         "parallel_tool_calls": True,
         "tool_choice": "auto",
         "tools": [],
@@ -90,6 +103,5 @@ def response_object(
         "metadata": {},
         "temperature": None,
         "top_p": None,
-        "usage": write_usage(usage) if usage else None,
-        **ending,
+        "usage": None,
     }

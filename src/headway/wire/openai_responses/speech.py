@@ -2,7 +2,7 @@
 
 Words come from deltas; finished parts and finished items are compared with them and fill in what no delta brought.
 A call is closed when its item is done and says `completed`, when its finished arguments are one whole object, or when
-the whole response completes. Finished arguments that contradict the streamed ones raise `BadJson`.
+the whole response completes. Finished arguments that contradict the streamed ones raise `Contradiction`.
 """
 
 from typing import Any
@@ -20,10 +20,11 @@ from headway.events import (
     ThinkingSigned,
 )
 from headway.messages import Raw
-from headway.wire.json_text import BadJson, encode, encode_text, is_whole_object, strict_object
+from headway.wire.json_text import BadJson, Contradiction, encode, encode_text, is_whole_object, strict_object
 from headway.wire.openai_responses.growing import NOWHERE, Item, Phase, Place, Words
 from headway.wire.openai_responses.items import BETWEEN_THOUGHTS
 from headway.wire.openai_responses.parts import WIRE_NAME, objects, string
+from headway.wire.pieces import Pieces
 
 _EVENTS: dict[Words, type[TextDelta | RefusalDelta | ThinkingDelta]] = {
     Words.TEXT: TextDelta,
@@ -61,8 +62,8 @@ class Speech:
             if words in _THOUGHTS and self._in_thought:
                 out.append(ThinkingDelta(BETWEEN_THOUGHTS))
             self._in_thought = words in _THOUGHTS
-            item.said[place] = []
-        item.said[place].append(text)
+            item.said[place] = Pieces()
+        item.said[place].add(text)
         if words is not Words.ARGUMENTS:
             out.append(_EVENTS[words](text))
         elif item.phase is Phase.WHOLE:
@@ -165,8 +166,8 @@ class Speech:
         if whole.startswith(said):
             self.say(item, _ARGUMENTS, whole[len(said) :], out)
         elif not _same_object(said, whole):
-            raise BadJson("the finished arguments contradict the streamed ones")
-        return item.kind == "function_call" and is_whole_object(whole)
+            raise Contradiction("the finished arguments contradict the streamed ones")
+        return item.kind == "function_call" and (item.phase is Phase.WHOLE or is_whole_object(whole))
 
     def _close(self, item: Item, out: list[Event]) -> None:
         if item.call != NOWHERE and item.phase in (Phase.OPEN, Phase.SAID):

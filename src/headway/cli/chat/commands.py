@@ -1,0 +1,100 @@
+"""Slash commands: a table of data, and how a line is matched with it. What they do is in `acts`."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from difflib import get_close_matches
+from typing import Protocol, TypeAlias
+
+from msgspec import Struct
+
+from headway.agent.approval import Mode
+from headway.cli.chat import acts
+from headway.cli.chat.conversation import Conversation
+from headway.cli.chat.view import View
+from headway.failure import InvalidInput
+
+
+class Surface(Protocol):
+    """Where a command acts: the conversation, what it is shown on, and what else can be done there."""
+
+    conversation: Conversation
+    view: View
+    waiting: list[str]
+    """Messages that are sent when the turn is over."""
+
+    def set_mode(self, mode: Mode) -> None:
+        """Switch to a mode."""
+
+    def leave(self) -> None:
+        """End the talk."""
+
+
+Act: TypeAlias = Callable[[Surface, str], Awaitable[None]]
+
+
+class Command(Struct, frozen=True):
+    """One command."""
+
+    name: str
+    about: str
+    act: Act
+    argument: str = ""
+    at_once: bool = True
+    """May it act while a turn goes on? Otherwise it waits for the end of it."""
+
+
+async def _help(surface: Surface, _: str) -> None:
+    """Show what there is."""
+    view = surface.view
+    for one in TABLE:
+        view.say(f"  {f'{one.name} {one.argument}'.strip():<24} {one.about}", hang=27)
+    view.gap()
+    for keys, about in KEYS:
+        view.say(f"  {keys:<24} {about}", hang=27)
+    view.gap()
+
+
+TABLE: tuple[Command, ...] = (
+    Command("/help", "what there is", _help),
+    Command("/model", "say who is asked, or ask another model", acts.model, "[provider/model]"),
+    Command("/route", "list the routes of the settings, or take another one", acts.route, "[name]"),
+    Command("/mode", "what may happen without asking: ask, edits, plan, auto", acts.mode, "[mode]"),
+    Command("/clear", "begin anew; this session is kept", acts.clear, at_once=False),
+    Command("/compact", "have the older part summed up", acts.compact, at_once=False),
+    Command("/cost", "tokens and dollars, salvaged and wasted", acts.cost),
+    Command("/undo", "take the last change of a file back, or change N", acts.undo, "[N]", at_once=False),
+    Command("/diff", "what the session has changed, or change N", acts.diff, "[N]"),
+    Command("/show", "the last result in full, or the one before it: /show 2", acts.show, "[number]"),
+    Command("/queue", "the messages that wait, or forget them", acts.queue, "[clear]"),
+    Command("/sessions", "the sessions of this folder", acts.sessions),
+    Command("/resume", "go on with another session", acts.resume, "ID", at_once=False),
+    Command("/fork", "go on in a copy of this session", acts.fork, at_once=False),
+    Command("/rename", "give this session a title", acts.rename, "TITLE", at_once=False),
+    Command("/drafts", "a cut call that is kept, and how far it came", acts.drafts),
+    Command("/status", "session, route, limits, health", acts.status),
+    Command("/quit", "leave", acts.leave),
+)
+KEYS = (
+    ("Enter", "send; while an answer streams, queue"),
+    ("Alt-Enter, \\ Enter", "a new line"),
+    ("Esc, Ctrl-C", "stop the turn and keep what came; twice: leave"),
+    ("Shift-Tab", "the next mode"),
+    ("↑", "the message before, or the last one of the queue"),
+    ("@path, Tab", "complete a path or a command"),
+)
+
+
+def names() -> Sequence[tuple[str, str]]:
+    """Return the names of the commands and what they are about, for completion."""
+    return [(one.name, one.about) for one in TABLE]
+
+
+def read(words: str) -> tuple[Command, str]:
+    """Return the command of a line and its argument; the beginning of a name is enough if no other begins so."""
+    name, _, argument = words.partition(" ")
+    exact = [one for one in TABLE if one.name == name]
+    found = exact or [one for one in TABLE if one.name.startswith(name)]
+    if len(found) == 1:
+        return found[0], argument.strip()
+    near = [one.name for one in found] or get_close_matches(name, [one.name for one in TABLE], 2) or ["/help"]
+    hint = f"Try {' or '.join(near)}; a message that begins with a slash is written with two"
+    raise InvalidInput(name, "is no command", hint)

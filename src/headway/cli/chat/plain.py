@@ -1,0 +1,150 @@
+"""A talk without a screen: each line of the input is a turn, the reply is plain text, what happens goes beside it."""
+
+import asyncio
+import signal
+import sys
+from collections.abc import Sequence
+from threading import Thread
+
+from headway.agent.approval import Mode
+from headway.agent.happenings import AgentItem, Done, Ending, GaveUp, Stopped
+from headway.cli.asking import TerminalAsker, Unattended, keyboard
+from headway.cli.chat.commands import read
+from headway.cli.chat.conversation import Conversation, Hooks
+from headway.cli.chat.view import View
+from headway.cli.lines import Interrupted, RunStatus
+from headway.cli.showing import ForPeople
+from headway.cli.terminal import Terminal
+from headway.failure import HeadwayError
+
+
+class _Lines:
+    """Paper that is only written on."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self._terminal = terminal
+
+    @property
+    def width(self) -> int:
+        return self._terminal.width
+
+    def print(self, *lines: str) -> None:
+        self._terminal.write("".join(f"{line}\n" for line in lines))
+
+    def changed(self) -> None:
+        """Nothing here can be drawn again."""
+
+
+class PlainTalk:
+    """Reads lines, one turn each."""
+
+    def __init__(self, conversation: Conversation, terminal: Terminal) -> None:
+        """Talk where nothing can be drawn."""
+        self.conversation, self._terminal = conversation, terminal
+        self.waiting: list[str] = []
+        status = Terminal(sys.stderr, conversation.loaded.around.environ)
+        self._people = ForPeople(terminal, status)
+        self.view = View(_Lines(terminal), terminal, conversation.workspace, asyncio.get_running_loop().time)
+        keys = keyboard() if status.is_seen and sys.stdin.isatty() else None
+        self._asker: TerminalAsker | Unattended = Unattended()
+        if keys is not None:
+            self._asker = TerminalAsker(keys, status, conversation.workspace, self._people.paused)
+        conversation.wire(Hooks(self._hear, self._asker))
+        self._turn: asyncio.Future[Ending] | None = None
+        self._status = RunStatus.DONE
+        self._is_left = False
+
+    def set_mode(self, mode: Mode) -> None:
+        """Switch to a mode."""
+        self.conversation.mode = mode
+
+    def leave(self) -> None:
+        """Take no more lines."""
+        self._is_left = True
+
+    async def run(self, first: str) -> RunStatus:
+        """Answer line by line until the input ends; a signal stops a turn, and without one the talk."""
+        loop, lines = asyncio.get_running_loop(), _reading(asyncio.get_running_loop())
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self._interrupt, lines)
+        if first:
+            await self._take(first)
+        while not self._is_left:
+            if self._terminal.is_seen and sys.stdin.isatty():
+                self._terminal.write("> ")
+            line = await lines.get()
+            if line is None:
+                break
+            await self._take(line.strip())
+        return self._status
+
+    def _interrupt(self, lines: "asyncio.Queue[str | None]") -> None:
+        if self._turn is not None:
+            self._turn.cancel()
+        else:
+            self._status = RunStatus.INTERRUPTED
+            lines.put_nowait(None)
+
+    async def _take(self, words: str) -> None:
+        if not words:
+            return
+        try:
+            if words.startswith("/") and not words.startswith("//"):
+                command, argument = read(words)
+                await command.act(self, argument)
+            else:
+                await self._say(words.removeprefix("/") if words.startswith("//") else words)
+        except HeadwayError as error:
+            self._people.end(Interrupted(), f"headway: {error}")
+            self._status = RunStatus.FAILED
+
+    async def _say(self, words: str) -> None:
+        self._turn = asyncio.ensure_future(self.conversation.ask(words))
+        try:
+            with self._people.watching(self.conversation.quiet):
+                ending = await self._turn
+        except asyncio.CancelledError:
+            self._people.end(Interrupted(), "headway: interrupted; what came is kept")
+            if not self._terminal.is_seen:
+                self._status, self._is_left = RunStatus.INTERRUPTED, True
+            return
+        finally:
+            self._turn = None
+        self._people.end(ending, self._judged(ending))
+
+    def _judged(self, ending: Ending) -> str:
+        if isinstance(self._asker, Unattended) and self._asker.refused:
+            count, way_out = len(self._asker.refused), self._asker.way_out
+            self._asker.refused.clear()
+            self._status = RunStatus.NOT_ALLOWED
+            return f"headway: {count} not allowed, as nobody was here to be asked. To allow it beforehand: {way_out}"
+        match ending:
+            case Done():
+                return ""
+            case GaveUp(failure=failure, why=why):
+                self._status = RunStatus.FAILED
+                return f"headway: {failure.reason} Given up: {why.value}. What came is kept."
+            case Stopped(words=words):
+                self._status = RunStatus.STOPPED
+                return f"headway: stopped: {words}"
+
+    async def _hear(self, items: Sequence[AgentItem]) -> None:
+        for item in items:
+            self.conversation.tally.hear(item)
+        await self._people.hear(items)
+
+
+def _reading(loop: asyncio.AbstractEventLoop) -> "asyncio.Queue[str | None]":
+    """Read lines in a thread that nobody waits for: a line may never come. None is the end."""
+    lines: asyncio.Queue[str | None] = asyncio.Queue()
+
+    def read_all() -> None:
+        for line in sys.stdin:
+            if loop.is_closed():
+                return
+            loop.call_soon_threadsafe(lines.put_nowait, line)
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(lines.put_nowait, None)
+
+    Thread(target=read_all, name="headway input", daemon=True).start()
+    return lines

@@ -1,0 +1,310 @@
+"""A talk at the terminal: what is typed is said, queued or obeyed; one turn at a time; a stop keeps what came."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Sequence
+from typing import Any
+
+from headway.agent.approval import Allow, Ask, Deny, Mode, judge
+from headway.agent.happenings import AgentItem, Ending
+from headway.agent.previews import preview
+from headway.cli.asking import command_of, is_always, question, verdict
+from headway.cli.chat.commands import read
+from headway.cli.chat.conversation import Conversation, Hooks
+from headway.cli.chat.pasting import Pastes
+from headway.cli.chat.screen import Screen, TypingPause
+from headway.cli.chat.view import View
+from headway.failure import HeadwayError
+from headway.messages import ToolCall
+
+TICK_SECONDS = 0.5
+TWICE_SECONDS = 2.0
+"""A second Ctrl-C or Esc within this leaves."""
+PAUSE_SECONDS = 0.7
+"""A question takes the input only when nobody has typed for so long."""
+MODES = (Mode.ASK, Mode.EDITS, Mode.PLAN, Mode.AUTO)
+
+
+class Talk:
+    """Ties the conversation to the screen."""
+
+    def __init__(self, conversation: Conversation, view: View, screen: Screen, pastes: Pastes) -> None:
+        """Begin idle."""
+        self.conversation, self.view, self.screen, self.pastes = conversation, view, screen, pastes
+        self.waiting: list[str] = []
+        """Messages that are sent when the turn is over."""
+        self.typing = TypingPause()
+        self._task: asyncio.Task[None] | None = None
+        self._began = 0.0
+        self._stopping_at = -TWICE_SECONDS
+        self._question: tuple[str, asyncio.Future[str]] | None = None
+        self._hint = ""
+        self._always: set[tuple[str, str]] = set()
+        self._asking = asyncio.Lock()
+        self._bug: BaseException | None = None
+        self._mode_changed = asyncio.Event()
+        conversation.wire(Hooks(self._hear, self._ask, view.output))
+
+    @property
+    def is_busy(self) -> bool:
+        """Say whether a turn or a command is going on."""
+        return self._task is not None
+
+    # What the screen shows
+
+    def live(self) -> list[str]:
+        """Return the lines of what is open."""
+        return self.view.live()
+
+    def status(self) -> str:
+        """Return what is happening now."""
+        if self._hint:
+            return self._hint
+        if not self.is_busy:
+            return ""
+        if self._question is not None:
+            return "waiting for your answer · Esc stops"
+        words = self.view.status(self.conversation.quiet()) or self._doing()
+        return f"{words} · {time.monotonic() - self._began:.0f} s · Esc stops"
+
+    def _doing(self) -> str:
+        return f"{self.view.now.upstream} answers" if self.view.now.upstream else "working"
+
+    def queue(self) -> list[str]:
+        """Return the messages that wait."""
+        return self.waiting
+
+    def question(self) -> str:
+        """Return what is asked."""
+        return self._question[0] if self._question is not None else ""
+
+    def facts(self) -> str:
+        """Return the mode, who is asked, what was spent."""
+        chain = self.conversation.plan.chain
+        others = f" +{len(chain) - 1}" if len(chain) > 1 else ""
+        mode = self.conversation.mode.value
+        return f"{mode} (⇧⇥) · {chain[0].name}{others} · {self.conversation.tally.session.brief()} · /help"
+
+    # What the keys do
+
+    def submit(self, typed: str) -> None:
+        """Take a line: an answer, a command, or words for the model, which wait if it is busy."""
+        self._hint = ""
+        if self._question is not None:
+            self._answer(typed)
+            return
+        words = self.pastes.unfold(typed).strip()
+        if not words:
+            return
+        if words.startswith("/") and not words.startswith("//"):
+            self._obey(words)
+        elif self.is_busy:
+            self.waiting.append(words)
+        else:
+            self.say(words[1:] if words.startswith("//") else words, shown=typed)
+        self.screen.changed()
+
+    def say(self, words: str, shown: str = "") -> None:
+        """Begin a turn."""
+        self.view.you((shown or words).strip())
+        self.start(self._turn(words))
+
+    def start(self, work: Awaitable[None]) -> None:
+        """Do something that may take a while, and then what waits."""
+        self._began = time.monotonic()
+        self._task = asyncio.ensure_future(self._done(work))
+        self._task.add_done_callback(self._look_for_a_bug)
+
+    def stop(self) -> None:
+        """Stop what is going on; when that, or nothing, is done twice, leave."""
+        at, before = time.monotonic(), self._stopping_at
+        self._stopping_at = at
+        if at - before < TWICE_SECONDS:
+            self.leave()
+            return
+        if self._task is not None:
+            self._task.cancel()
+        self._hint = "stopped; once more leaves" if self.is_busy else "once more leaves (or Ctrl-D)"
+        asyncio.get_running_loop().call_later(TWICE_SECONDS, self._forget_hint)
+        self.screen.changed()
+
+    def leave(self) -> None:
+        """End the talk."""
+        if self._task is not None:
+            self._task.cancel()
+        self.screen.leave()
+
+    def take_back(self) -> str:
+        """Take the last message that waits out of the queue, to be edited."""
+        return self.waiting.pop() if self.waiting else ""
+
+    def next_mode(self) -> None:
+        """Switch to the next mode."""
+        self.set_mode(MODES[(MODES.index(self.conversation.mode) + 1) % len(MODES)])
+
+    def set_mode(self, mode: Mode) -> None:
+        """Switch to a mode; a question that it answers is answered."""
+        self.conversation.mode = mode
+        self._mode_changed.set()
+        self.screen.changed()
+
+    async def run(self, first: str) -> None:
+        """Talk until somebody leaves."""
+        ticking = asyncio.ensure_future(self._tick())
+        try:
+            if first:
+                self.say(first)
+            await self.screen.run()
+        finally:
+            ticking.cancel()
+            if self._task is not None:
+                self._task.cancel()
+                await asyncio.wait({self._task})
+        if self._bug is not None:
+            raise self._bug
+
+    # Inside
+
+    async def _done(self, work: Awaitable[None]) -> None:
+        was_stopped = False
+        try:
+            await work
+        except asyncio.CancelledError:
+            was_stopped = True
+        except HeadwayError as error:
+            self.view.finish_reply()
+            self.view.say(f"✗ {error}", "bad")
+            self.view.gap()
+        finally:
+            self._task = None
+            if was_stopped and self.waiting:
+                self._give_back()
+            self.screen.changed()
+        if self.waiting:
+            words = self.waiting.pop(0)
+            if words.startswith("/"):
+                self._obey(words)
+            else:
+                self.say(words)
+
+    async def _turn(self, words: str) -> None:
+        conversation, ending = self.conversation, None
+        self.view.begin_turn(conversation.plan.policy.attempts)
+        try:
+            ending = await conversation.ask(words)
+        except asyncio.CancelledError:
+            self._end_turn(None)
+            raise
+        self._end_turn(ending)
+
+    def _end_turn(self, ending: Ending | None) -> None:
+        took = time.monotonic() - self._began
+        self.view.end_turn(ending, f"{took:.0f} s · {self.conversation.tally.turn.words()}")
+
+    async def _hear(self, items: Sequence[AgentItem]) -> None:
+        for item in items:
+            self.conversation.tally.hear(item)
+        await self.view.hear(items)
+
+    def _obey(self, words: str) -> None:
+        """Do what a command says: at once, or, if it has to, when the turn is over."""
+        try:
+            command, argument = read(words)
+        except HeadwayError as error:
+            self.view.say(str(error), "warn")
+            return
+        if self.is_busy and not command.at_once:
+            self.waiting.append(words)
+            return
+        self.view.you(words)
+        if command.at_once:
+            acting = asyncio.ensure_future(self._at_once(command.act(self, argument)))
+            acting.add_done_callback(self._look_for_a_bug)
+        else:
+            self.start(command.act(self, argument))
+
+    async def _at_once(self, act: Awaitable[None]) -> None:
+        try:
+            await act
+        except HeadwayError as error:
+            self.view.say(str(error), "warn")
+        self.view.gap()
+
+    def _give_back(self) -> None:
+        """Put what waits back into the input: after a stop nothing is sent unasked."""
+        held = [*self.waiting, self.screen.buffer.text]
+        self.waiting.clear()
+        self.screen.buffer.text = "\n".join(part for part in held if part)
+        self.screen.buffer.cursor_position = len(self.screen.buffer.text)
+
+    async def _ask(self, call: ToolCall, ask: Ask) -> Allow | Deny:
+        """Ask at the screen, one question at a time, unless this was always allowed."""
+        async with self._asking:
+            key = (call.name, command_of(call))
+            if key in self._always or self._is_allowed_now(call, ask):
+                return Allow()
+            shown = await preview(call, self.conversation.workspace)
+            self.view.question(call, question(call, ask, shown, self.screen.terminal))
+            answer = await self._answered(call, ask, "this command" if key[1] else f"every {call.name}")
+            if answer is None:
+                return Allow()
+            if is_always(answer):
+                self._always.add(key)
+            return verdict(answer)
+
+    async def _answered(self, call: ToolCall, ask: Ask, always: str) -> str | None:
+        """Return the answer; None if a switch of the mode has answered it. What was being typed comes back after."""
+        buffer = self.screen.buffer
+        await self.typing.lasts(PAUSE_SECONDS)
+        typed, place = buffer.text, buffer.cursor_position
+        buffer.text = ""
+        answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._question = (f"[y]es, [n]o, [a]lways ({always}), or what instead", answer)
+        self.screen.changed()
+        try:
+            while True:
+                self._mode_changed.clear()
+                switched = asyncio.ensure_future(self._mode_changed.wait())
+                either: set[asyncio.Future[Any]] = {answer, switched}
+                await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+                switched.cancel()
+                if answer.done():
+                    return answer.result()
+                if self._is_allowed_now(call, ask):
+                    return None
+        finally:
+            answer.cancel()
+            self._question = None
+            buffer.text = typed
+            buffer.cursor_position = place
+            self.screen.changed()
+
+    def _is_allowed_now(self, call: ToolCall, ask: Ask) -> bool:
+        return isinstance(judge(self.conversation.mode, ask.kind, self.conversation.rules, call), Allow)
+
+    def _answer(self, typed: str) -> None:
+        words = self.pastes.unfold(typed).strip()
+        if self._question is None or not words:
+            return
+        if words.startswith("/"):
+            self._obey(words)
+        elif not self._question[1].done():
+            self.view.say(f"  {words}", "dim")
+            self._question[1].set_result(words)
+
+    def _forget_hint(self) -> None:
+        self._hint = ""
+        self.screen.changed()
+
+    def _look_for_a_bug(self, task: "asyncio.Task[None]") -> None:
+        """End the talk by what nobody foresaw, instead of going on as if nothing had been."""
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            self._bug = error
+            self.leave()
+
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(TICK_SECONDS)
+            if self.is_busy:
+                self.screen.changed()

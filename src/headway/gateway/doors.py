@@ -1,0 +1,79 @@
+"""Who may come in, and how often: keys compared in constant time, and budgets that refill. No clock of its own."""
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+from msgspec import Struct
+
+from headway.gateway.errors import Trouble
+from headway.providers.secret import Secret
+
+NOBODY = ""
+_WHO = "Give one of the keys of `gateway.keys`, as `Authorization: Bearer …` or `x-api-key`."
+
+
+class Limits(Struct, frozen=True):
+    """What all clients together, and each key, may take up."""
+
+    streams: int = 1024
+    requests_per_minute: int | None = None
+    """For each key; None: as many as they like."""
+
+
+class Doors:
+    """Lets requests in. Who has no key to show is somebody on this machine, when none is wanted."""
+
+    def __init__(self, keys: Sequence[Secret], limits: Limits) -> None:
+        """Want one of these keys; none: everybody who can connect may come in."""
+        self._keys = tuple(keys)
+        self._limits = limits
+        self._open = 0
+        self._levels: dict[str, tuple[float, float]] = {}
+
+    @property
+    def open(self) -> int:
+        """Return how many are in."""
+        return self._open
+
+    def who(self, headers: Mapping[str, str]) -> str | Trouble:
+        """Return the name of the key that was shown, or why nobody may come in with it."""
+        if not self._keys:
+            return NOBODY
+        scheme, _, bearer = headers.get("authorization", "").partition(" ")
+        # A client may show a provider's key in one place and the gateway's in the other.
+        shown = (headers.get("x-api-key", ""), bearer.strip() if scheme.lower() == "bearer" else "")
+        if not any(shown):
+            return Trouble(401, f"This gateway wants a key. {_WHO}", retry=False)
+        found = NOBODY
+        for key, one in product(self._keys, shown):  # all of them, so that the time says nothing about which it was
+            if one and key.matches(one):
+                found = key.name
+        return found or Trouble(401, f"This gateway does not know that key. {_WHO}", retry=False)
+
+    def enter(self, who: str, now: float) -> Trouble | None:
+        """Let a request in, or say why not; who came in must `leave`."""
+        if self._open >= self._limits.streams:
+            return Trouble(529, f"{self._open} requests are being answered, the limit of this gateway.", "busy", 1.0)
+        wait = self._spend(who, now)
+        if wait > 0:
+            words = f"More than {self._limits.requests_per_minute} requests a minute with one key."
+            return Trouble(429, words, "too_many_requests", wait)
+        self._open += 1
+        return None
+
+    def leave(self) -> None:
+        """Note that a request has been answered."""
+        self._open -= 1
+
+    def _spend(self, who: str, now: float) -> float:
+        """Take one request from a key's budget; return how long it is until there is one, 0 when there was."""
+        rate = self._limits.requests_per_minute
+        if rate is None:
+            return 0.0
+        level, at = self._levels.get(who, (float(rate), now))
+        level = min(float(rate), level + (now - at) * rate / 60)
+        if level < 1:
+            self._levels[who] = (level, now)
+            return (1 - level) * 60 / rate
+        self._levels[who] = (level - 1, now)
+        return 0.0

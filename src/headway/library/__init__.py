@@ -1,0 +1,1 @@
+"""What `import headway` offers: a client, its turns and agents, and the same without `async`."""

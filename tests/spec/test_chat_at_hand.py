@@ -1,0 +1,288 @@
+"""`headway chat`: what is asked, what commands do, and terminals of every kind, in a real one."""
+
+import os
+import re
+import shutil
+import stat
+import subprocess
+
+import pytest
+
+from headway.sim.script import Call, Final, Pace, Script, WriteFile
+from support.chats import at_home
+
+needs_tmux = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is the terminal of these tests")
+
+PAGE = "".join(f"<p>Paragraph {number}</p>\n" for number in range(400))
+WRITING = Script(steps=(WriteFile("page.html", PAGE), Final("The page is ready.")))
+END_OF_TURN = r"\d+ s · [\d,.k]+ tokens in"
+SENTENCES = [f"Sentence {number} has some words of its own." for number in range(120)]
+
+
+# What is asked
+
+
+@needs_tmux
+def test_a_question_does_not_take_what_is_being_typed_and_gives_it_back(tmp_path):
+    with at_home(tmp_path, Script(steps=WRITING.steps, pace=Pace(characters=200, seconds=0.02))) as home:
+        with home.pane() as pane:
+            pane.enter("Write it.")
+            pane.sees(r"page\.html \d")
+            pane.type("and then y")
+            pane.sees(r"\? write_file page\.html: a new file, 8\.3 KB, 400 lines")
+            pane.sees(r"\[y\]es, \[n\]o, \[a\]lways \(every write_file\), or what instead")
+            pane.press("Enter")
+            assert list(home.work.iterdir()) == [], "neither old keys nor an empty line are a yes"
+            pane.enter("y")
+            pane.sees(r"The page is ready\.")
+            pane.sees("› and then y")
+        assert (home.work / "page.html").read_text() == PAGE
+
+
+@needs_tmux
+def test_a_no_with_a_reason_reaches_the_model(tmp_path):
+    with at_home(tmp_path, WRITING) as home, home.pane("Write it.") as pane:
+        pane.sees(r"\[y\]es")
+        pane.enter("use Markdown, please")
+        pane.sees(r"○ write_file page\.html.* was not run: The user said no")
+        pane.sees(r"\[y\]es")
+        assert "The user said: use Markdown, please" in home.told()
+        assert list(home.work.iterdir()) == []
+
+
+@needs_tmux
+def test_a_switch_of_the_mode_answers_the_question_that_stands(tmp_path):
+    with at_home(tmp_path, WRITING) as home, home.pane("Write it.") as pane:
+        pane.sees(r"\[y\]es")
+        pane.press("BTab")
+        pane.sees(r"edits \(⇧⇥\)")
+        pane.sees(r"The page is ready\.")
+        assert (home.work / "page.html").read_text() == PAGE
+
+
+@needs_tmux
+def test_edits_are_diffs_and_long_output_is_shown_in_part_and_in_full_on_demand(tmp_path):
+    steps = (
+        Call("shell", {"command": "seq -f 'number %g' 40"}),
+        Call("edit_file", {"path": "a.py", "old": "two = 2\n", "new": "two = 22\n"}),
+        Final("Done."),
+    )
+    with at_home(tmp_path, Script(steps=steps)) as home:
+        (home.work / "a.py").write_text("one = 1\ntwo = 2\nthree = 3\n")
+        with home.pane("--approve", "auto", "Go.", lines=50) as pane:
+            pane.sees(END_OF_TURN)
+            assert re.search(r"  … 33 lines before \(/show\)\n  number 34\n", pane.text)
+            assert "  -two = 2\n  +two = 22\n   three = 3\n" in pane.text
+            assert re.search(r"\x1b\[32m(\x1b\[49m)?\+two = 22", pane.coloured)
+            pane.enter("/show 2")
+            pane.sees(r"number 1\n", anywhere=True)
+            pane.sees(r"number 40\n", anywhere=True)
+
+
+# Commands
+
+
+@needs_tmux
+def test_commands_say_what_is_and_change_what_they_say(tmp_path):
+    steps = (Final("First answer."), Final("Second answer."), Final("Third answer."))
+    with at_home(tmp_path, Script(steps=steps)) as home, home.pane("Hello.", lines=60, columns=100) as pane:
+        pane.sees(END_OF_TURN)
+        pane.enter("/help")
+        pane.sees(r"/compact +have the older part summed up")
+        pane.enter("/route both")
+        pane.sees(r"▸ both +sim/model-1 → backup/model-b")
+        pane.enter("/model backup/model-b")
+        pane.sees(r"asked first +backup/model-b")
+        pane.enter("Again.")
+        pane.sees("Second answer.")
+        assert home.sim.log[-1].body["model"] == "model-b"
+        pane.enter("/cost")
+        pane.sees(r"session +2 requests")
+        pane.enter("/model nobody/x")
+        pane.sees(r"'nobody/x': is no route, and no provider/model")
+        pane.enter("/sesions")
+        pane.sees(r"/sesions: is no command\. Try /sessions")
+        pane.enter("/mode plan")
+        pane.sees(r"▸ plan +only reads")
+        pane.enter("/quit")
+        assert pane.ends() == 0
+
+
+@needs_tmux
+def test_a_change_is_looked_at_and_taken_back(tmp_path):
+    change = Call("edit_file", {"path": "a.py", "old": "two = 2\n", "new": "two = 22\n"})
+    with at_home(tmp_path, Script(steps=(change, Final("Done.")))) as home:
+        before = "one = 1\ntwo = 2\n"
+        (home.work / "a.py").write_text(before)
+        with home.pane("--approve", "auto", "Go.", lines=60) as pane:
+            pane.sees(END_OF_TURN)
+            pane.enter("/diff")
+            pane.sees(r"-two = 2\n\+two = 22\n")
+            pane.enter("/undo")
+            pane.sees(r"change 1 is taken back")
+            assert (home.work / "a.py").read_text() == before
+            pane.enter("/undo")
+            pane.sees(r"nothing to take back")
+
+
+@needs_tmux
+def test_a_session_is_cleared_forked_resumed_and_continued(tmp_path):
+    with at_home(tmp_path, Script(steps=(Final("One."), Final("Two."), Final("Three.")))) as home:
+        with home.pane("First words.", lines=60) as pane:
+            pane.sees(END_OF_TURN)
+            pane.enter("/fork")
+            origin = pane.sees(r"the original stays as it is: +/resume\s+(\S+)")[1]
+            pane.enter("/clear")
+            pane.sees("a new conversation")
+            pane.enter(f"/resume {origin}")
+            pane.sees(rf"session {origin}, 1 turn")
+            pane.enter("/rename Of patience")
+            pane.sees("is called “Of patience” now")
+            pane.enter("/quit")
+            assert pane.ends() == 0
+            assert f"headway chat --resume {origin}" in pane.text
+        with home.pane("--continue", lines=60) as again:
+            again.sees(r"› First words\.")
+            again.sees(r"One\.")
+            again.enter("Next.")
+            again.sees(r"Two\.")
+        assert "First words." in home.told()
+
+
+@needs_tmux
+def test_a_draft_outlives_an_interrupt_and_is_shown(tmp_path):
+    script = Script(steps=WRITING.steps, pace=Pace(characters=50, seconds=0.05))
+    with at_home(tmp_path, script) as home, home.pane("--approve", "auto", "Write it.") as pane:
+        pane.sees(r"page\.html [12]\.\d KB")
+        pane.press("Escape")
+        pane.sees("interrupted; what came is kept")
+        pane.enter("/drafts")
+        pane.sees(r"write_file page\.html: \d\.\d KB came, nothing of it was run")
+
+
+# Terminals
+
+
+@needs_tmux
+def test_sixty_columns_and_a_wider_window_in_mid_stream_lose_and_repeat_nothing(tmp_path):
+    words = "\n\n".join(" ".join(SENTENCES[first : first + 4]) for first in range(0, 120, 4))
+    script = Script(steps=(Final(words),), pace=Pace(characters=20, seconds=0.01))
+    with at_home(tmp_path, script) as home, home.pane(columns=60, lines=20) as pane:
+        pane.enter("Tell me.")
+        for columns, lines, sign in ((80, 30, "Sentence 20 "), (100, 30, "Sentence 40 ")):
+            pane.sees(sign, anywhere=True)
+            pane.resize(columns, lines)
+        pane.sees(END_OF_TURN)
+        said = " ".join(pane.text.split())
+        assert [sentence for sentence in SENTENCES if said.count(sentence) != 1] == []
+        assert pane.text.count("⇧⇥") == 1
+        assert pane.text.count("─ ─") == 0
+        assert all(len(line) <= 100 for line in pane.screen.split("\n"))
+
+
+@needs_tmux
+def test_ten_thousand_pasted_lines_are_a_few_words_until_they_are_sent(tmp_path):
+    lines = "\n".join(f"pasted line {number}" for number in range(10_000))
+    with at_home(tmp_path, Script(steps=(Final("I have read it."),))) as home, home.pane() as pane:
+        pane.type("Read this: ")
+        pane.paste(lines)
+        pane.sees(r"› Read this: \[pasted 10,000 lines\]")
+        pane.press("Enter")
+        pane.sees(r"I have read it\.")
+        assert home.sim.log[-1].body["messages"][-1]["content"] == f"Read this: {lines}"
+        assert "pasted line" not in pane.text
+
+
+@needs_tmux
+def test_lines_are_continued_recalled_and_completed(tmp_path):
+    with at_home(tmp_path, Script(steps=(Final("One."), Final("Two.")))) as home:
+        (home.work / "notes.txt").write_text("x")
+        with home.pane() as pane:
+            pane.type("first\\")
+            pane.press("Enter")
+            pane.type("second")
+            pane.press("M-Enter")
+            pane.type("see @no")
+            pane.sees("@notes.txt")
+            pane.press("Tab")
+            pane.sees(r"see @notes\.txt")
+            pane.press("Enter")
+            pane.sees(r"One\.")
+            assert home.sim.log[-1].body["messages"][-1]["content"] == "first\nsecond\nsee @notes.txt"
+            pane.type("/he")
+            pane.sees(r"/help +what there is")
+            pane.press("C-u", "C-d")
+            assert pane.ends() == 0
+        history = home.folder / "chat_history.jsonl"
+        assert stat.S_IMODE(history.stat().st_mode) == 0o600
+        with home.pane() as again:
+            again.press("Up")
+            again.sees(r"› first\n  second\n  see @notes\.txt")
+
+
+@needs_tmux
+def test_no_color_means_no_colour(tmp_path):
+    words = "# Title\n\n**bold** words"
+    with at_home(tmp_path, Script(steps=(Final(words),))) as home, home.pane("Go.", env={"NO_COLOR": "1"}) as pane:
+        pane.sees(END_OF_TURN)
+        assert "bold words" in pane.text
+        assert not re.search(r"\x1b\[[\d;]*3\dm|\x1b\[[\d;]*9\dm|\x1b\[2m", pane.coloured)
+
+
+@needs_tmux
+def test_a_model_cannot_rewrite_the_screen(tmp_path):
+    words = "before \x1b]52;c;aGk=\x07 \x1b[2J after"
+    with at_home(tmp_path, Script(steps=(Final(words),))) as home, home.pane("Talk.") as pane:
+        pane.sees(END_OF_TURN)
+        assert r"before \x1b]52;c;aGk=\x07 \x1b[2J after" in pane.text
+        assert "› Talk." in pane.text
+
+
+def chat(home, *arguments, given="", **more):
+    command = home.command(*arguments)
+    environment = home.environment(**more)
+    return subprocess.run(command, input=given, capture_output=True, text=True, env=environment, check=False)
+
+
+def test_without_a_terminal_each_line_is_a_turn_and_the_answers_are_all_that_is_printed(tmp_path):
+    with at_home(tmp_path, Script(steps=(Final("# One\n**bold**"), Final("Two.")))) as home:
+        done = chat(home, given="First.\n\nSecond.\n")
+        assert done.returncode == 0
+        assert done.stdout == "# One\n**bold**\nTwo.\n"
+        assert "\x1b" not in done.stdout + done.stderr
+        assert "headway chat --resume" in done.stderr
+        assert home.asked() == 2
+
+
+def test_without_a_terminal_a_call_that_needs_a_yes_is_refused_with_the_flag_that_allows_it(tmp_path):
+    with at_home(tmp_path, WRITING) as home:
+        done = chat(home, given="Write it.\n")
+        assert done.returncode == 4
+        assert "--approve edits" in done.stderr
+        assert list(home.work.iterdir()) == []
+
+
+def test_without_a_terminal_a_line_that_gets_no_answer_is_told_by_the_status(tmp_path):
+    with at_home(tmp_path, Script(), "bad_key") as home:
+        done = chat(home, given="Hello.\n")
+        assert done.returncode == 1
+        assert "Given up" in done.stderr
+
+
+def test_a_dumb_terminal_gets_lines_and_no_sequences(tmp_path):
+    from support.screen import Seat
+
+    with at_home(tmp_path, Script(steps=(Final("Hello."), Final("Again.")))) as home:
+        with Seat(home.command(), home.environment(TERM="dumb")) as seat:
+            seat.sees(r">$")
+            seat.type("One\n")
+            seat.sees(r"Hello\.\n>$")
+            seat.type("/quit\n")
+            assert seat.ends() == 0
+        assert "\x1b" not in seat.raw
+
+
+def test_help_stays_light(tmp_path):
+    code = "import sys; from headway.cli.main import main; main(['--help']); sys.exit('prompt_toolkit' in sys.modules)"
+    done = subprocess.run([os.sys.executable, "-c", code], capture_output=True, check=False)
+    assert done.returncode == 0
