@@ -128,6 +128,7 @@ def test_a_command_cannot_rewrite_the_screen_that_asks_about_it(at_home):
     hidden = "rm -r src\x1b[2K\x1b[1Aecho harmless\u202e"
     with at_home(Script(steps=(Call("shell", {"command": hidden}), Final("Done.")))) as home, home.seat("Go.") as seat:
         seat.sees(r"\$ rm -r src\\x1b\[2K\\x1b\[1Aecho harmless\\u202e")
+        seat.sees(r"instead:$")
         seat.type("\x03")
         assert seat.ends() == 130
 

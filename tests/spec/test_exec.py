@@ -2,8 +2,6 @@
 
 import json
 import os
-import pty
-import select
 import signal
 import subprocess
 import sys
@@ -13,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from headway.sim import Final, Pace, Say, Script, WriteFile, read_fault, serving
+from support.screen import Seat
 
 TEXT = " ".join(f"word{number}" for number in range(400))
 TALK = Script(prompt="Go.", steps=(Final(TEXT),), pace=Pace(characters=20))
@@ -275,18 +274,11 @@ def test_a_signal_that_is_sent_to_us_reaches_the_client_once(bench, name):
 def test_an_interrupt_from_the_terminal_reaches_the_client_once(bench):
     """Two would mean "quit" to most agents."""
     bench.program("claude", WAITS)
-    child, terminal = pty.fork()
-    if child == 0:
-        os.chdir(bench.folder)
-        os.execve(sys.executable, bench.command("--", "claude"), bench.environ | {"ANTHROPIC_API_KEY": "k"})
-    heard = b""
-    while b"ready" not in heard:
-        assert select.select([terminal], [], [], 60)[0], heard
-        heard += os.read(terminal, 1024)
-    os.write(terminal, b"\x03")
-    _, status = os.waitpid(child, 0)
-    os.close(terminal)
-    assert os.waitstatus_to_exitcode(status) == 50 + signal.SIGINT
+    environment = bench.environ | {"ANTHROPIC_API_KEY": "k"}
+    with Seat(bench.command("--", "claude"), environment, cwd=bench.folder) as seat:
+        seat.sees("ready")
+        seat.type("\x03")
+        assert seat.ends() == 50 + signal.SIGINT
 
 
 def test_a_path_that_is_not_there_is_said_in_the_clients_words(bench, sim):

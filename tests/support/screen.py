@@ -128,12 +128,10 @@ class Seat:
         self._ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
         given = {"stdin": theirs, "stdout": theirs, "stderr": theirs} | streams
+        # The first terminal that the leader of a session opens is its own: no Python has to run between fork and exec.
+        opening = ["sh", "-c", ': <"$0"; exec "$@"', os.ttyname(theirs)]
         self.process = subprocess.Popen(
-            command,
-            env={"TERM": "xterm", **environment},
-            start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(given["stderr"], termios.TIOCSCTTY, 0),  # noqa: PLW1509  # one system call
-            **given,
+            [*opening, *command], env={"TERM": "xterm", **environment}, start_new_session=True, **given
         )
         os.close(theirs)
 

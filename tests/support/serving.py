@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -30,12 +30,10 @@ class Client:
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_SECONDS)
 
     def get(self, path: str) -> tuple[int, bytes]:
-        connection = self.connect()
-        connection.request("GET", path)
-        answer = connection.getresponse()
-        data = answer.read()
-        connection.close()
-        return answer.status, data
+        with closing(self.connect()) as connection:
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            return answer.status, answer.read()
 
     def begin(self, **asked: Any) -> "Stream":
         """Ask on the chat wire; return what comes, to be read."""

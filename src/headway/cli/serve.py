@@ -104,6 +104,7 @@ async def _serve(config: Path | None, flags: dict[str, str | None], loaded: Load
     for number in (signal.SIGINT, signal.SIGTERM):  # a second one does not wait
         loop.add_signal_handler(number, sys.exit, 1)
     service.draining = True
+    server.stop_listening()
     if service.metrics.open:
         click.echo(f"headway: stopping; {service.metrics.open} streams may finish first", err=True)
     dropped = await server.drain(loaded.settings.gateway.drain_seconds)

@@ -38,10 +38,14 @@ class Server:
         name = self._server.sockets[0].getsockname()
         return str(name[0]), int(name[1])
 
-    async def drain(self, seconds: float) -> int:
-        """Take nothing new, let what is open finish for so long, and close the rest; return how many that were."""
+    def stop_listening(self) -> None:
+        """Take nothing new."""
         if self._server is not None:
             self._server.close()
+
+    async def drain(self, seconds: float) -> int:
+        """Take nothing new, let what is open finish for so long, and close the rest; return how many that were."""
+        self.stop_listening()
         for connection in tuple(self.connections):
             connection.close_when_idle()
         done = asyncio.get_running_loop().create_future()
