@@ -5,7 +5,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
-WORKERS ?= 2
+# One more than the cores that CI has: many tests wait for processes of their own.
+WORKERS ?= 3
 SEED ?=
 
 .PHONY: help demo test test-clients check bench soak fmt lock clean docs

@@ -49,6 +49,7 @@ def test_what_was_asked_is_kept_where_that_is_wanted(tmp_path):
         await gate.open(extra="[gateway]\ntrace_content = true")
         await gate.ask("chat", prompt="Go, prompt-secret.")
         assert "prompt-secret" in gate.traces[0].prompt
+        assert gate.traces[0].reply == TALK.steps[0].text
         assert UPSTREAM_KEY not in msgspec.json.encode(gate.traces).decode()
 
     at_gate(tmp_path, work)

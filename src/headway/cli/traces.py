@@ -47,6 +47,10 @@ def page_of(trace: Trace) -> Iterator[str]:
     cost = "" if trace.cost_dollars is None else f"; about ${trace.cost_dollars:.4f}"
     used = sum(tried.input_tokens for tried in trace.attempts), sum(tried.output_tokens for tried in trace.attempts)
     yield f"  {used[0]:,} tokens in, {used[1]:,} out{cost}; about {trace.saved_tokens:,} saved by going on"
+    for name, content in (("asked", trace.prompt), ("answered", trace.reply)):
+        if content:
+            yield f"  {name}:"
+            yield from (f"    {_printable(line)}" for line in content.splitlines())
 
 
 def _attempt(tried: Tried) -> str:

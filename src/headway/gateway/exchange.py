@@ -17,7 +17,7 @@ from headway.gateway.outlet import Outlet
 from headway.gateway.relay import Heard, Relay
 from headway.gateway.retelling import events_of, freed, names_of_free
 from headway.gateway.trace import Tracing
-from headway.messages import Message, ModelRequest, Thinking
+from headway.messages import Message, ModelRequest, Text, Thinking, ToolCall
 from headway.received import Received
 from headway.recovery.decisions import Decision, GiveUp, RunTools
 from headway.recovery.ledger import Ask, Policy, Salvage, open_ledger
@@ -90,6 +90,14 @@ class Exchange:
             trace.seams = self._relay.seams
             self._tracing.counted([received.usage for received in self._turn.attempts])
             trace.cost_dollars = self._cost()
+
+    def said(self) -> str:
+        """Return what was answered so far, calls as the model wrote them, for whoever keeps that."""
+        return "\n".join(
+            f"{part.name}({part.arguments})" if isinstance(part, ToolCall) else part.text
+            for part in self._turn.ledger.salvage.parts
+            if isinstance(part, ToolCall | Text | Thinking)
+        )
 
     async def _hear(self, items: Sequence[Item]) -> None:
         """Pass on what is said; note what happens. Every token of every stream comes by here."""

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from headway.failure import InvalidInput
 from headway.gateway.connection import Answer, ClientGone
+from headway.gateway.counting import counted, estimated
 from headway.gateway.doors import Doors
 from headway.gateway.errors import Trouble, error_answer
 from headway.gateway.exchange import Exchange, Order
@@ -27,7 +28,6 @@ from headway.wire.table import WIRES
 
 MODEL_PATHS: Final = {wire.path: wire for wire in WIRES.values()}
 """Below `/v1`, which a client's base URL may or may not have."""
-CHARACTERS_A_TOKEN = 4
 LONGEST_NAME = 200
 """Characters that are noted of the name of a model."""
 _JSON = {"content-type": "application/json"}
@@ -115,9 +115,12 @@ class Service:
         if busy is not None:
             return busy
         self.metrics.open += 1
+        exchange = Exchange(self._client, order, answer, Tracing(trace, now))
         try:
-            await Exchange(self._client, order, answer, Tracing(trace, now)).run()
+            await exchange.run()
         finally:
+            if setup.keeps_content:
+                trace.reply = exchange.said()
             self.metrics.open -= 1
             setup.doors.leave()
         return None
@@ -176,8 +179,19 @@ class Service:
         except InvalidInput as exc:
             self._refuse(wire, Trouble(400, str(exc), "bad_request", retry=False), answer)
             return
-        size = len(encode({name: body.get(name) for name in ("system", "messages", "tools") if body.get(name)}))
-        answer.whole(200, {**_JSON, "x-headway-estimate": "true"}, encode({"input_tokens": size // CHARACTERS_A_TOKEN}))
+        count = await self._counted(wire, request, body)
+        headers = _JSON if count is not None else {**_JSON, "x-headway-estimate": "true"}
+        answer.whole(200, headers, encode({"input_tokens": estimated(body) if count is None else count}))
+
+    async def _counted(self, wire: Wire, request: Request, body: dict[str, Any]) -> int | None:
+        """Return what an upstream counts; None if there is none that does."""
+        setup = self.setup
+        try:
+            way = setup.ways.way(str(body.get("model", "")), wire.name, request.headers)
+            crew = setup.fleet.crew(way.route)
+        except InvalidInput:  # whoever asks will be told; until then an estimate does
+            return None
+        return await counted(self._client, crew, body)
 
     async def _live(self, _: Request, answer: Answer) -> None:
         answer.whole(200, _JSON, b'{"status":"live"}')

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 from msgspec import Struct
 
@@ -26,6 +27,8 @@ class Endpoint(Struct, frozen=True):
     vendor: str = ""
     """The name by which the failure table knows who answers."""
     output_limit: int | None = None
+    context: int | None = None
+    """Tokens of input and output together; None: nobody knows."""
     reasoning: bool = False
     reattaches: bool = False
     on_trial: bool = False
@@ -45,6 +48,12 @@ class Endpoint(Struct, frozen=True):
     def headers_with(self, keys_left: int) -> dict[str, str]:
         """Return the headers of the key in use, when so many have not been ruled out."""
         return self.headers[max(0, len(self.headers) - keys_left)]
+
+    def below(self, rest: str) -> str:
+        """Return the address below its own, whatever parameters that one has."""
+        scheme, host, path, query, _ = urlsplit(self.url)
+        below, _, asked = rest.partition("?")
+        return urlunsplit((scheme, host, path + below, "&".join(filter(None, (query, asked))), ""))
 
     def __repr__(self) -> str:
         return f"Endpoint({self.name!r}, {self.wire!r}, {len(self.headers)} keys)"

@@ -8,7 +8,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from random import random
 from typing import TypeAlias
-from urllib.parse import urlsplit, urlunsplit
 
 from msgspec.structs import replace
 
@@ -71,6 +70,8 @@ class Turn:
         self.ledger = ledger or open_ledger(Policy(), tuple(endpoint.upstream() for endpoint in endpoints))
         self.attempts = list[Received]()
         """What each attempt brought, for usage and traces."""
+        self.sent: ModelRequest | None = None
+        """What the last attempt asked, as it went out."""
         self._adjusted = Adjustments()
         self._reading: Reading | None = None
         self._goes_on = False
@@ -145,7 +146,7 @@ class Turn:
         headers |= endpoint.headers_with(ledger.upstream.keys)
         if self._goes_on and self._reading is not None:
             reading, self._goes_on = self._reading, False
-            body, url = b"", _below(endpoint.url, wire.reattach(reading.decoder))
+            body, url = b"", endpoint.below(wire.reattach(reading.decoder))
             http = HttpRequest("GET", url, tuple(headers.items()), body)
             reading.reopen()
         else:
@@ -153,6 +154,7 @@ class Turn:
             short = self._adjusted.shorter(request)
             asked = self._adjusted.apply(next_request(short, ledger, dialect, endpoint.output_limit))
             projection = project(replace(asked, model=endpoint.model, stream=True), dialect)
+            self.sent = projection.request
             if projection.repairs:
                 await self._sink([notices.Healed(endpoint.name, projection.repairs)])
             body = encode(endpoint.fit(wire.render_request(projection.request)))
@@ -239,10 +241,3 @@ class Turn:
         now = self._awake.time()
         took, self._clock = now - self._clock, now
         return took
-
-
-def _below(url: str, rest: str) -> str:
-    """Return the address below an endpoint's own, whatever parameters that one has."""
-    scheme, host, path, query, _ = urlsplit(url)
-    below, _, asked = rest.partition("?")
-    return urlunsplit((scheme, host, path + below, "&".join(filter(None, (query, asked))), ""))
