@@ -23,7 +23,7 @@ from headway.recovery.decisions import Decision, GiveUp, RunTools
 from headway.recovery.ledger import Ask, Policy, Salvage, open_ledger
 from headway.transport.http import HttpClient
 from headway.turn import notices
-from headway.turn.attempt import Item
+from headway.turn.attempt import Forwarding, Item
 from headway.turn.crew import Crew
 from headway.turn.runner import Turn
 from headway.wire.base import Wire
@@ -73,7 +73,7 @@ class Exchange:
             self._hear,
             ledger=open_ledger(order.policy, upstreams),
             lessons=order.crew.lessons,
-            taped=order.request.stream,
+            forwarding=Forwarding(self._hear_at_once, taped=order.request.stream),
         )
 
     async def run(self) -> None:
@@ -111,6 +111,18 @@ class Exchange:
             self._tracing.saw_content(said, self._loop.time())
         if self._outlet is not None and (data := self._relay.hear(said)):
             await self._outlet.write(data)
+
+    def _hear_at_once(self, items: Sequence[Item]) -> bool:
+        """Pass on what is said, if the client has room for it and nothing else is to be done."""
+        if self._tracing.awaits_content or not _NOTICES.isdisjoint(map(type, items)):
+            return False
+        if self._outlet is None:
+            return True
+        if not self._outlet.has_room:
+            return False
+        if data := self._relay.hear(items):  # type: ignore[arg-type]  # there are no notices among them
+            self._outlet.write_at_once(data)
+        return True
 
     async def _note(self, items: Sequence[Item]) -> None:
         for item in items:

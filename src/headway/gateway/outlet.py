@@ -31,12 +31,21 @@ class Outlet:
         """Say whether the client has got the head of its answer."""
         return self._answer.begun
 
-    async def write(self, data: bytes) -> None:
-        """Write bytes of the stream, as fast as the client takes them."""
+    @property
+    def has_room(self) -> bool:
+        """Say whether the client takes what is written."""
+        return not self._answer.is_ahead
+
+    def write_at_once(self, data: bytes) -> None:
+        """Write bytes of the stream; for whoever looks at `has_room` before."""
         if not self._answer.begun:
             self._begin()
         self._wrote_at = self._loop.time()
         self._answer.write_now(data)
+
+    async def write(self, data: bytes) -> None:
+        """Write bytes of the stream, as fast as the client takes them."""
+        self.write_at_once(data)
         if self._answer.is_ahead:
             self._waits = True
             try:

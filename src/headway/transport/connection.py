@@ -33,15 +33,27 @@ class Connection(asyncio.Protocol):
     def __init__(self, loop: AbstractEventLoop, sock: socket.socket, host: str) -> None:
         """Take over a connected socket."""
         self.loop, self.host = loop, host
-        self.phase = Phase.CONNECT
+        self.reached: dict[Phase, float] = {}
+        """When each phase of the present exchange began, on the loop's clock; whoever uses the connection gives it."""
+        self._phase = Phase.CONNECT
         self.lost: TransportFailed | None = None
         self.when_lost: Callable[[], None] | None = None
         self.writable = True
         self._sock = sock
         self._transport: asyncio.Transport | None = None
-        self._receiver: Callable[[bytes], None] | None = None
+        self._receiver: Callable[[bytes], object] | None = None
         self._waiter: asyncio.Future[None] | None = None
         self._reading = True
+
+    @property
+    def phase(self) -> Phase:
+        """Return how far the exchange is."""
+        return self._phase
+
+    @phase.setter
+    def phase(self, phase: Phase) -> None:
+        self._phase = phase
+        self.reached[phase] = self.loop.time()
 
     async def open(self) -> None:
         """Let the loop watch the socket."""
@@ -62,8 +74,8 @@ class Connection(asyncio.Protocol):
         self._transport = transport
         self._reading = True
 
-    def listen(self, receiver: "Callable[[bytes], None]") -> None:
-        """Give all bytes that come to a receiver."""
+    def listen(self, receiver: "Callable[[bytes], object]") -> None:
+        """Give all bytes that come to a receiver; its owner is woken for them unless it answers True."""
         self._receiver = receiver
         self.resume_reading()
 
@@ -118,8 +130,8 @@ class Connection(asyncio.Protocol):
         if self._receiver is None:
             self.close(TransportFailed(self.phase, Cause.PROTOCOL, self.host, "bytes that nobody asked for"))
             return
-        self._receiver(data)
-        self._wake()
+        if self._receiver(data) is not True:
+            self._wake()
 
     def eof_received(self) -> None:
         """Take the peer's end as the end (the loop): a half-open connection brings nothing more."""

@@ -88,6 +88,8 @@ class Stream:
         self._watchdog: Watchdog | None = None
         self._connecting: asyncio.Timeout | None = None
         self._why: TransportFailed | Stall | None = None
+        self.reached: dict[Phase, float] = {}
+        """When each phase began, on the loop's clock; a connection that was kept goes on from `SEND`."""
         self._route = Route("", "", 0, None)
 
     async def __aenter__(self) -> Response:
@@ -148,10 +150,12 @@ class Stream:
 
     def _over(self, connection: Connection, watchdog: Watchdog) -> Response:
         watchdog.connected()
+        connection.reached = self.reached
         return Response(connection, watchdog, head_only=self._request.method == "HEAD")
 
     async def _open(self, loop: AbstractEventLoop) -> Connection:
-        opening = Opening(loop, self._route, self._limits, self._client.context, self._client.resolve)
+        context, resolve = self._client.context, self._client.resolve
+        opening = Opening(loop, self._route, self._limits, context, resolve, self.reached)
         try:
             async with asyncio.timeout(None) as self._connecting:  # it expires when `_break_off` says so
                 return await opening.run()

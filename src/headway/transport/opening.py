@@ -43,10 +43,11 @@ class Opening:
         limits: Limits,
         context: Callable[[], ssl.SSLContext],
         resolve: Resolve,
+        reached: dict[Phase, float],
     ) -> None:
-        """Prepare a way; nothing happens before `run`."""
+        """Prepare a way; nothing happens before `run`. When each phase begins is noted in `reached`."""
         self._loop, self._route, self._limits = loop, route, limits
-        self._context, self._resolve = context, resolve
+        self._context, self._resolve, self._reached = context, resolve, reached
         self._connection: Connection | None = None
         self._phase = Phase.DNS
         self.host = route.proxy.host if route.proxy else route.host
@@ -67,12 +68,15 @@ class Opening:
     async def _run(self) -> Connection:
         route, proxy = self._route, self._route.proxy
         port = proxy.port if proxy else route.port
+        self._reached[Phase.DNS] = self._loop.time()
         addresses = known_addresses(self.host, port) or await self._resolve(self.host, port)
         self._phase = Phase.CONNECT
+        self._reached[Phase.CONNECT] = self._loop.time()
         sock = await connect(self._loop, addresses)
         with ExitStack() as undo:
             connection = Connection(self._loop, tuned(sock, self._limits.first_byte_seconds), self.host)
             undo.callback(connection.abort)
+            connection.reached = self._reached
             self._connection = connection
             await connection.open()
             if proxy is not None and proxy.scheme == "https":

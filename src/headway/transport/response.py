@@ -5,7 +5,7 @@ a body that only the end of the connection ended just ends, and what it means is
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 
 from headway.transport.connection import Connection
 from headway.transport.encoding import IDENTITY, KNOWN, Inflater
@@ -35,6 +35,9 @@ class Response:
         self._plain = True
         self._inflater: Inflater | None = None
         self._inflated: Iterator[bytes] = iter(())
+        self._taker: Callable[[bytes], bool] | None = None
+        """Takes pieces as they come, while the owner of the response waits."""
+        self._raised: BaseException | None = None
         connection.listen(self._received)
 
     @property
@@ -98,6 +101,36 @@ class Response:
             else:
                 await self._more()
 
+    async def each(self, take: Callable[[bytes], bool]) -> bool:
+        """Give each piece to `take` as it comes, until it says False, and return True; False when the body is over.
+
+        A piece that comes while this waits is taken where the loop brings it: no task is woken for it. So `take` must
+        not wait; where it would have to, it says False, and does the rest when this has returned.
+        """
+        if not self._plain:
+            async for data in self:
+                if not take(data):
+                    return True
+            return False
+        while True:
+            if self._reader.pieces:
+                if not take(self._take()):
+                    return True
+            elif self._ended():
+                return False
+            else:
+                waiting = self._more()
+                self._taker = take
+                try:
+                    await waiting
+                finally:
+                    self._taker = None
+                if (raised := self._raised) is not None:
+                    self._raised = None
+                    raise raised
+                if self.watchdog.is_away:  # the piece that woke us was taken, and what it said has to be waited for
+                    return True
+
     async def read(self, limit: int) -> bytes:
         """Return the body as a whole, or its first `limit` bytes."""
         held = bytearray()
@@ -125,11 +158,27 @@ class Response:
         """Close the connection now, from whatever task; the reader gets what has come, and then a failure."""
         self._connection.abort()
 
-    def _received(self, data: bytes) -> None:
-        self._reader.feed(data)
+    def _received(self, data: bytes) -> bool:
+        """Take bytes (the connection); True: they are dealt with, and nobody needs to be woken."""
+        reader = self._reader
+        reader.feed(data)
+        if self._taker is not None and reader.pieces:
+            return self._taken_at_once(self._taker) and reader.state is _BODY
         self._unread += len(data)
         if self._unread > UNREAD_LIMIT:
             self._connection.pause_reading()
+        return False
+
+    def _taken_at_once(self, take: Callable[[bytes], bool]) -> bool:
+        self.watchdog.saw_bytes()
+        try:
+            if take(self._reader.take()):
+                return True
+        except BaseException as exc:  # noqa: BLE001  # it is for the owner, who is woken by it, and not for the loop
+            self._raised = exc
+        self._taker = None
+        self.watchdog.hand_over()
+        return False
 
     def _take(self) -> bytes:
         if self._unread > UNREAD_LIMIT:

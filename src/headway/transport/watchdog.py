@@ -119,6 +119,11 @@ class Watchdog:
             self._content_at = now if self._content_at >= left else self._content_at + away
             self._drip_at = now if self._drip_at >= left else self._drip_at + away
 
+    @property
+    def is_away(self) -> bool:
+        """Say whether the reader has bytes and does not wait for more."""
+        return self._away_at is not None
+
     def stop(self) -> None:
         """Stop watching; nothing is called after this."""
         self.stage = Stage.OVER

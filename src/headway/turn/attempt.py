@@ -48,6 +48,17 @@ Sink: TypeAlias = Callable[[Sequence[Item]], Awaitable[None]]
 """Takes what is said and what is happening, as it comes, a network read at a time; awaiting it is the back-pressure."""
 
 
+class Forwarding(Struct, frozen=True):
+    """How somebody listens who passes a stream on."""
+
+    at_once: Callable[[Sequence[Item]], bool]
+    """Takes what the sink would get, without waiting, and says True; False: nothing was taken, it would have to wait.
+
+    What is taken so costs no switch of tasks."""
+    taped: bool = False
+    """Is each frame of a stream that answers the request as it is passed on, too?"""
+
+
 class Line(Struct, frozen=True):
     """What an attempt needs besides its request."""
 
@@ -57,6 +68,7 @@ class Line(Struct, frozen=True):
     limits: Limits
     turn_ends_at: float
     sink: Sink
+    forwarding: Forwarding | None = None
 
 
 class Refused(Struct, frozen=True):
@@ -183,12 +195,24 @@ async def attempt(line: Line, request: HttpRequest, reading: Reading) -> Failure
 
 
 async def _read(line: Line, response: Response, reading: Reading) -> None:
-    async for data in response.bytes():
-        passed, chars = reading.take(reading.decoder.feed(data))
+    decoder, watchdog = reading.decoder, response.watchdog
+    at_once = line.forwarding.at_once if line.forwarding is not None else None
+    held: list[Item] = []
+
+    def take(data: bytes) -> bool:
+        """Take what came; say whether nothing has to be waited for. Every token of every stream comes by here."""
+        passed, chars = reading.take(decoder.feed(data))
         if chars:
-            response.watchdog.saw_content(chars)
-        if passed:
-            await line.sink(passed)
+            watchdog.saw_content(chars)
+        if not reading.ended and (not passed or (at_once is not None and at_once(passed))):
+            return True
+        held.extend(passed)
+        return False
+
+    while await response.each(take):
+        if held:
+            await line.sink(tuple(held))
+            held.clear()
         if reading.ended:
             await response.settle()
             return

@@ -29,7 +29,7 @@ from headway.transport.message import HttpRequest, target_of
 from headway.transport.watchdog import Quiet
 from headway.turn import notices
 from headway.turn.adjusting import Adjustments
-from headway.turn.attempt import Line, Reading, Refused, Sink, attempt
+from headway.turn.attempt import Forwarding, Line, Reading, Refused, Sink, attempt
 from headway.turn.crew import NO_LESSONS, Lessons
 from headway.turn.endpoint import Endpoint
 from headway.wire.json_text import encode
@@ -55,17 +55,17 @@ class Turn:
         ledger: Ledger | None = None,
         lessons: Lessons = NO_LESSONS,
         shorten: Shorten | None = None,
-        taped: bool = False,
+        forwarding: Forwarding | None = None,
         chance: Callable[[], float] = random,
     ) -> None:
         """Ask the endpoints in their order; `ledger` may begin with what an earlier turn left open.
 
-        `taped`: the sink also gets each frame of a stream that answers the request as it is, for forwarding.
+        `forwarding`: for a listener that passes on what is said, frame by frame.
         """
         if not endpoints:
             raise InvalidInput("a turn", "there is no endpoint to ask", "Configure a provider, or try: headway demo")
         self._client, self._sink, self._lessons, self._chance = client, sink, lessons, chance
-        self._shorten, self._taped = shorten, taped
+        self._shorten, self._forwarding = shorten, forwarding
         self._endpoints = {endpoint.name: endpoint for endpoint in endpoints}
         self.ledger = ledger or open_ledger(Policy(), tuple(endpoint.upstream() for endpoint in endpoints))
         self.attempts = list[Received]()
@@ -164,12 +164,17 @@ class Turn:
         limits = within(effective(endpoint.limits, facts, self._lessons.gaps(endpoint.name)), ledger.patience_seconds)
         waited = self._awake.time() - self._clock  # a wait before this request is part of the turn
         ends_at = asyncio.get_running_loop().time() + max(0.0, ledger.seconds_left - waited)
-        return Line(self._client, endpoint, wire, limits, ends_at, self._sink), http, reading
+        return Line(self._client, endpoint, wire, limits, ends_at, self._sink, self._forwarding), http, reading
 
     def _new_reading(self) -> Reading:
         ledger, endpoint = self.ledger, self.endpoint
         seam = SeamFilter(ledger.salvage.text, trimmed=True) if ledger.ask is Ask.CONTINUE_TEXT else None
-        taped = self._taped and ledger.ask is Ask.PLAIN and not ledger.salvage.size
+        taped = (
+            self._forwarding is not None
+            and self._forwarding.taped
+            and ledger.ask is Ask.PLAIN
+            and not ledger.salvage.size
+        )
         return Reading(wire_named(endpoint.wire), endpoint.dialect.issuer, seam, taped=taped)
 
     async def _prepare(

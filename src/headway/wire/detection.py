@@ -25,6 +25,8 @@ _ITEM_TYPES = frozenset(
         "item_reference",
     }
 )
+_SHARED_TYPES = frozenset({"message"})
+"""Replies of another wire say so of themselves, too: what is in them decides first."""
 _ITEM_PARTS = frozenset({"input_text", "output_text", "input_image", "input_file"})
 _BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "document"})
 _CHAT_PARTS = frozenset({"image_url", "input_audio", "file"})
@@ -53,7 +55,7 @@ def _of_messages(messages: list[Any]) -> Detected | None:
     for message in messages:
         if not isinstance(message, dict):
             continue
-        if _word(message, "type") in _ITEM_TYPES:
+        if _word(message, "type") in _ITEM_TYPES - _SHARED_TYPES:
             return Detected("responses", f"it has an item of type {message['type']!r}")
         if "tool_calls" in message or "function_call" in message or _word(message, "role") in _CHAT_ROLES:
             return Detected("chat", "it has `tool_calls`, or messages of the role `tool`")
@@ -64,6 +66,8 @@ def _of_messages(messages: list[Any]) -> Detected | None:
                 return Detected("anthropic", f"it has a block of type {kind!r}")
             if kind in _CHAT_PARTS:
                 return Detected("chat", f"it has a part of type {kind!r}")
+        if _word(message, "type") in _SHARED_TYPES and "stop_reason" not in message:
+            return Detected("responses", f"it has an item of type {message['type']!r}")
     return None
 
 

@@ -12,6 +12,8 @@ from headway.wire.sse import Comment, Frame, is_utf8
 
 _CHOICES = b'"choices":'
 _FINISH = re.compile(rb'"finish_reason"\s*:\s*"')
+_NOT_FINISHED = b'"finish_reason":null'
+"""How nearly every chunk says it; quotes inside words are escaped, so it stands for nothing else."""
 
 
 class ChatOrder:
@@ -33,7 +35,7 @@ class ChatOrder:
         if not is_utf8(data):
             return False
         if self._head and len(said) == 1 and type(said[0]) is TextDelta and data.startswith(self._head):
-            was_over, self.finished = self.finished, self.finished or _FINISH.search(data) is not None
+            was_over, self.finished = self.finished, self.finished or _finishes(data)
             return not was_over
         if data == b"[DONE]":
             return self.finished
@@ -82,3 +84,10 @@ class ChatOrder:
         fresh = isinstance(name, str) and name != "" and name not in self._call_ids
         self._call_ids.add(str(name))
         return fresh and bool(inner.get("name")) and index == len(self._calls) - 1
+
+
+def _finishes(data: bytes) -> bool:
+    """Say whether a chunk has a word for its end."""
+    if _NOT_FINISHED in data and data.count(b'"finish_reason"') == 1:
+        return False
+    return _FINISH.search(data) is not None
