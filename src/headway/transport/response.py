@@ -21,6 +21,26 @@ SETTLE_SECONDS = 0.25
 _BODY = Reading.BODY  # a name of the module is there at once, a member of an Enum has to be looked for
 
 
+class _ForTheOwner:
+    """Carries what is raised in the loop's own time to the task that owns the response: there it is raised again."""
+
+    def __init__(self) -> None:
+        self._carried: BaseException | None = None
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, raised: BaseException | None, __: object) -> bool:
+        self._carried = raised
+        return True
+
+    def out(self) -> None:
+        """Raise what is carried, if anything is."""
+        if self._carried is not None:
+            carried, self._carried = self._carried, None
+            raise carried
+
+
 class Response:
     """One answer. Iterate over `bytes()`; leave the `async with` block of the stream to close it."""
 
@@ -37,7 +57,7 @@ class Response:
         self._inflated: Iterator[bytes] = iter(())
         self._taker: Callable[[bytes], bool] | None = None
         """Takes pieces as they come, while the owner of the response waits."""
-        self._raised: BaseException | None = None
+        self._raised = _ForTheOwner()
         connection.listen(self._received)
 
     @property
@@ -125,9 +145,7 @@ class Response:
                     await waiting
                 finally:
                     self._taker = None
-                if (raised := self._raised) is not None:
-                    self._raised = None
-                    raise raised
+                self._raised.out()
                 if self.watchdog.is_away:  # the piece that woke us was taken, and what it said has to be waited for
                     return True
 
@@ -171,11 +189,9 @@ class Response:
 
     def _taken_at_once(self, take: Callable[[bytes], bool]) -> bool:
         self.watchdog.saw_bytes()
-        try:
+        with self._raised:
             if take(self._reader.take()):
                 return True
-        except BaseException as exc:  # noqa: BLE001  # it is for the owner, who is woken by it, and not for the loop
-            self._raised = exc
         self._taker = None
         self.watchdog.hand_over()
         return False
