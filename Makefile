@@ -9,7 +9,7 @@ STAMP := $(VENV)/.ready
 WORKERS ?= 3
 SEED ?=
 
-.PHONY: help demo test test-clients check bench soak fmt lock clean docs
+.PHONY: help demo test test-clients test-terminal check screenshots bench soak fmt lock clean docs
 .DEFAULT_GOAL := help
 
 help: ## Show the targets
@@ -43,6 +43,9 @@ check: $(STAMP) ## Format, lint, types, layers, docs drift, tests: what must be 
 	$(BIN)/lint-imports
 	$(BIN)/python -m headway.cli.reference --check
 	$(MAKE) --no-print-directory test
+
+screenshots: $(STAMP) ## Take the pictures of the README again (needs tmux)
+	$(BIN)/python scripts/screenshots.py
 
 bench: $(STAMP) ## Side-by-side benchmarks with peers; prints ratios
 	$(BIN)/python -m benchmarks

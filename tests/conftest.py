@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, settings
 
 settings.register_profile(
     "headway",
-    max_examples=int(os.environ.get("HEADWAY_EXAMPLES", "100")),
+    max_examples=int(os.environ.get("HEADWAY_EXAMPLES", "60")),
     deadline=None,
     derandomize="HEADWAY_EXAMPLES" not in os.environ,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
@@ -17,11 +17,3 @@ settings.load_profile("headway")
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "row(*numbers): the rows of the table of behaviours that this test proves")
-
-
-# They drive real terminals and real walls, minutes of them; `make test-terminal` runs them.
-collect_ignore = (
-    []
-    if os.environ.get("HEADWAY_TERMINAL_TESTS")
-    else ["spec/test_chat.py", "spec/test_chat_at_hand.py", "spec/test_sandbox_escapes.py"]
-)

@@ -8,8 +8,10 @@ import subprocess
 
 import pytest
 
+from headway.agent.sandbox.finding import find
 from headway.sim.script import Call, Final, Pace, Script, WriteFile
 from support.chats import at_home
+from support.lengths import only_at_length
 
 needs_tmux = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is the terminal of these tests")
 
@@ -51,6 +53,7 @@ def test_a_no_with_a_reason_reaches_the_model(tmp_path):
 
 
 @needs_tmux
+@only_at_length
 def test_a_switch_of_the_mode_answers_the_question_that_stands(tmp_path):
     with at_home(tmp_path, WRITING) as home, home.pane("Write it.") as pane:
         pane.sees(r"\[y\]es")
@@ -61,7 +64,7 @@ def test_a_switch_of_the_mode_answers_the_question_that_stands(tmp_path):
 
 
 @needs_tmux
-def test_edits_are_diffs_and_long_output_is_shown_in_part_and_in_full_on_demand(tmp_path):
+def test_edits_are_diffs_that_can_be_taken_back_and_long_output_is_shown_in_full_on_demand(tmp_path):
     steps = (
         Call("shell", {"command": "seq -f 'number %g' 40"}),
         Call("edit_file", {"path": "a.py", "old": "two = 2\n", "new": "two = 22\n"}),
@@ -77,6 +80,43 @@ def test_edits_are_diffs_and_long_output_is_shown_in_part_and_in_full_on_demand(
             pane.enter("/show 2")
             pane.sees(r"number 1\n", anywhere=True)
             pane.sees(r"number 40\n", anywhere=True)
+            pane.enter("/diff")
+            pane.sees(r"-two = 2\n\+two = 22\n")
+            pane.enter("/undo")
+            pane.sees(r"change 1 is taken back")
+            assert (home.work / "a.py").read_text() == "one = 1\ntwo = 2\nthree = 3\n"
+            pane.enter("/undo")
+            pane.sees(r"nothing to take back")
+
+
+@needs_tmux
+def test_what_is_denied_and_what_is_secret_is_held_in_the_mode_that_asks_for_nothing(tmp_path):
+    key, outside, token = "sk-that-nobody-may-see", tmp_path / "outside.txt", tmp_path / "work" / "token"
+    steps = (
+        Call("shell", {"command": f"printenv; echo x > {outside}"}),
+        Call("read_file", {"path": "token"}),
+        Call("shell", {"command": "cd . && git 'push' --force"}),
+    )
+    rules = f'allow = ["read_file", "shell"]\ndeny = ["shell(git push)"]\nhidden = ["{token}"]'
+    with at_home(tmp_path, Script(steps=steps)) as home:
+        token.write_text("what the token is")
+        with home.pane("--approve", "auto", agent=rules, env={"OPENAI_API_KEY": key}, lines=60) as pane:
+            pane.enter("Go.")
+            pane.sees(r"whether this does it cannot be\s+told(.|\n)*\[y\]es")
+            pane.enter("y")
+            pane.sees(r"\? read_file")
+            pane.sees(r"\[y\]es")
+            assert "what the token is" not in home.told(), "whatever is allowed, a hidden place is asked about"
+            pane.enter("y")
+            pane.sees(
+                r"✗ shell cd \. && git 'push' --force was denied by the rule `shell\(git push\)`; it\s+was not run"
+            )
+            if find().means is None:
+                pane.sees("commands run without a sandbox")
+            else:
+                assert not outside.exists()
+            assert "what the token is" in home.told()
+        assert not any(key in str(request.body) for request in home.sim.log)
 
 
 # Commands
@@ -104,25 +144,13 @@ def test_commands_say_what_is_and_change_what_they_say(tmp_path):
         pane.sees(r"/sesions: is no command\. Try /sessions")
         pane.enter("/mode plan")
         pane.sees(r"▸ plan +only reads")
+        pane.enter("/status")
+        pane.sees(r"sandbox +(bubblewrap|namespaces|landlock|none can be had here):")
+        pane.enter("/doctor sim")
+        pane.sees(r"✓ sim/model-1: ")
+        pane.sees(r"All is well\.")
         pane.enter("/quit")
         assert pane.ends() == 0
-
-
-@needs_tmux
-def test_a_change_is_looked_at_and_taken_back(tmp_path):
-    change = Call("edit_file", {"path": "a.py", "old": "two = 2\n", "new": "two = 22\n"})
-    with at_home(tmp_path, Script(steps=(change, Final("Done.")))) as home:
-        before = "one = 1\ntwo = 2\n"
-        (home.work / "a.py").write_text(before)
-        with home.pane("--approve", "auto", "Go.", lines=60) as pane:
-            pane.sees(END_OF_TURN)
-            pane.enter("/diff")
-            pane.sees(r"-two = 2\n\+two = 22\n")
-            pane.enter("/undo")
-            pane.sees(r"change 1 is taken back")
-            assert (home.work / "a.py").read_text() == before
-            pane.enter("/undo")
-            pane.sees(r"nothing to take back")
 
 
 @needs_tmux
@@ -150,6 +178,7 @@ def test_a_session_is_cleared_forked_resumed_and_continued(tmp_path):
 
 
 @needs_tmux
+@only_at_length
 def test_a_draft_outlives_an_interrupt_and_is_shown(tmp_path):
     script = Script(steps=WRITING.steps, pace=Pace(characters=50, seconds=0.05))
     with at_home(tmp_path, script) as home, home.pane("--approve", "auto", "Write it.") as pane:
@@ -181,6 +210,23 @@ def test_sixty_columns_and_a_wider_window_in_mid_stream_lose_and_repeat_nothing(
 
 
 @needs_tmux
+@only_at_length
+def test_a_narrower_window_in_mid_stream_loses_nothing(tmp_path):
+    """A terminal may wrap anew before it says so; then a line or two stand twice."""
+    words = "\n\n".join(" ".join(SENTENCES[first : first + 4]) for first in range(0, 120, 4))
+    script = Script(steps=(Final(words),), pace=Pace(characters=20, seconds=0.01))
+    with at_home(tmp_path, script) as home, home.pane(columns=100, lines=30) as pane:
+        pane.enter("Tell me.")
+        for columns, lines, sign in ((99, 30, "Sentence 20 "), (60, 24, "Sentence 50 "), (40, 10, "Sentence 80 ")):
+            pane.sees(sign, anywhere=True)
+            pane.resize(columns, lines)
+        pane.sees(END_OF_TURN)
+        said = " ".join(pane.text.split())
+        assert [sentence for sentence in SENTENCES if sentence not in said] == []
+        assert [sentence for sentence in SENTENCES[90:] if said.count(sentence) != 1] == []
+
+
+@needs_tmux
 def test_ten_thousand_pasted_lines_are_a_few_words_until_they_are_sent(tmp_path):
     lines = "\n".join(f"pasted line {number}" for number in range(10_000))
     with at_home(tmp_path, Script(steps=(Final("I have read it."),))) as home, home.pane() as pane:
@@ -194,6 +240,7 @@ def test_ten_thousand_pasted_lines_are_a_few_words_until_they_are_sent(tmp_path)
 
 
 @needs_tmux
+@only_at_length
 def test_lines_are_continued_recalled_and_completed(tmp_path):
     with at_home(tmp_path, Script(steps=(Final("One."), Final("Two.")))) as home:
         (home.work / "notes.txt").write_text("x")
@@ -208,7 +255,7 @@ def test_lines_are_continued_recalled_and_completed(tmp_path):
             pane.sees(r"see @notes\.txt")
             pane.press("Enter")
             pane.sees(r"One\.")
-            assert home.sim.log[-1].body["messages"][-1]["content"] == "first\nsecond\nsee @notes.txt"
+            assert home.sim.log[-1].body["messages"][-1]["content"].startswith("first\nsecond\nsee @notes.txt")
             pane.type("/he")
             pane.sees(r"/help +what there is")
             pane.press("C-u", "C-d")
@@ -221,6 +268,7 @@ def test_lines_are_continued_recalled_and_completed(tmp_path):
 
 
 @needs_tmux
+@only_at_length
 def test_no_color_means_no_colour(tmp_path):
     words = "# Title\n\n**bold** words"
     with at_home(tmp_path, Script(steps=(Final(words),))) as home, home.pane("Go.", env={"NO_COLOR": "1"}) as pane:
@@ -230,6 +278,7 @@ def test_no_color_means_no_colour(tmp_path):
 
 
 @needs_tmux
+@only_at_length
 def test_a_model_cannot_rewrite_the_screen(tmp_path):
     words = "before \x1b]52;c;aGk=\x07 \x1b[2J after"
     with at_home(tmp_path, Script(steps=(Final(words),))) as home, home.pane("Talk.") as pane:

@@ -26,20 +26,25 @@ from headway.agent.tools.shell import shell
 from headway.agent.tools.tool import ToolContext
 from headway.sim.script import Call, Final, Script
 from support.lab import in_lab
-from support.walls import EVERY_WALL, SECRET, Den, Prisoner, den, means_or_skip, prisoner
+from support.walls import EVERY_WALL, SECRET, SOME_WALL, Den, Prisoner, den, means_or_skip, prisoner
 
 SEPARATOR = "=== "
-USERS_NOTHING = "permissions and owners"
-SOCKETS = "sockets of other programs"
+PATIENCE = 30.0
+USERS_NOTHING = ("permissions and owners",)
+SOCKETS = ("sockets of other programs",)
+DATAGRAMS = ("UDP", "the network")
 
 
 class Escape(Struct, frozen=True):
-    """One way out. `unsaid` is how Landlock alone says that it cannot deny this, if it cannot."""
+    """One way out."""
 
     name: str
     command: str
     """In it, `{victim}` is a file outside, `{pid}` a process outside."""
-    lacking: str = ""
+    lacking: tuple[str, ...] = ()
+    """How Landlock alone says that it cannot deny this, if it cannot."""
+    since: int = 0
+    """The version of Landlock that can, if one can."""
 
 
 WRITES = [
@@ -122,19 +127,25 @@ READS = [
 ]
 SEND = "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', {udp}))"
 WAYS = [
-    Escape("tcp", "exec 3<>/dev/tcp/127.0.0.1/{tcp} && echo x >&3"),
+    Escape("tcp", "exec 3<>/dev/tcp/127.0.0.1/{tcp} && echo x >&3", ("the network",), since=4),
     Escape(
-        "tcp by python", 'python3 -c \'import socket; socket.create_connection(("127.0.0.1", {tcp}), 2).send(b"x")\''
+        "tcp by python",
+        'python3 -c \'import socket; socket.create_connection(("127.0.0.1", {tcp}), 2).send(b"x")\'',
+        ("the network",),
+        since=4,
     ),
-    Escape("udp", "echo x > /dev/udp/127.0.0.1/{udp}", "UDP"),
-    Escape("udp, as for names", f'python3 -c "{SEND}"', "UDP"),
+    Escape("udp", "echo x > /dev/udp/127.0.0.1/{udp}", DATAGRAMS),
+    Escape("udp, as for names", f'python3 -c "{SEND}"', DATAGRAMS),
     Escape(
         "socket of a daemon", "python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"{sock}\")'", SOCKETS
     ),
     Escape(
-        "socket without a path", "python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"\\0{abstract}\")'"
+        "socket without a path",
+        "python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"\\0{abstract}\")'",
+        SOCKETS,
+        since=6,
     ),
-    Escape("signal", "kill -KILL {sleeper}"),
+    Escape("signal", "kill -KILL {sleeper}", ("signals",), since=6),
 ]
 ALL = [*WRITES, *READS, *WAYS]
 
@@ -213,8 +224,8 @@ def listeners(place: Den) -> Iterator[tuple[dict[str, str], set[str]]]:
                 thread.join()
 
 
-@pytest.fixture(scope="module")
-def tried(walls: Walls) -> Iterator[Tried]:
+@contextmanager
+def every_way_tried(walls: Walls) -> Iterator[Tried]:
     """Try every way out, from behind one kind of walls, in one command."""
     with ExitStack() as stack:
         held = stack.enter_context(prisoner(walls))
@@ -261,38 +272,32 @@ def new_beside(victim: Path) -> bool:
 
 def cannot_be_denied(walls: Walls, tried: Tried, escape: Escape) -> bool:
     """Say whether these walls have a gap here; then it must be one that is told to people."""
-    if walls is not Walls.LANDLOCK or not escape.lacking:
+    means = tried.prisoner.sandbox.means
+    if walls is not Walls.LANDLOCK or not escape.lacking or (escape.since and means.landlock >= escape.since):
         return False
-    said = lacks(tried.prisoner.sandbox.means, tried.prisoner.sandbox.confinement)
-    assert any(escape.lacking in one for one in said), "a gap that nobody is told about"
+    said = lacks(means, tried.prisoner.sandbox.confinement)
+    assert any(words in one for words in escape.lacking for one in said), "a gap that nobody is told about"
     return True
 
 
-@EVERY_WALL
-@pytest.mark.parametrize("escape", WRITES, ids=lambda escape: escape.name)
-def test_nothing_outside_the_workspace_is_changed(walls, tried, escape):
-    if cannot_be_denied(walls, tried, escape):
-        return
-    assert tried.statuses[escape.name] != 0, tried.outputs[escape.name]
-    assert escape.name not in tried.changed
+def is_out(tried: Tried, escape: Escape) -> bool:
+    """Say whether a way led out: something was changed, read or reached, or the command thought so."""
+    if SECRET in tried.outputs[escape.name] or escape.name in tried.changed:
+        return True
+    if any(escape.name.startswith(name) for name in tried.heard):
+        return True
+    # Nobody is told whether a datagram arrives.
+    return tried.statuses[escape.name] == 0 and not escape.name.startswith("udp")
 
 
 @EVERY_WALL
-@pytest.mark.parametrize("escape", READS, ids=lambda escape: escape.name)
-def test_no_secret_is_read(walls, tried, escape):
-    assert SECRET not in tried.outputs[escape.name]
-    assert tried.statuses[escape.name] != 0, tried.outputs[escape.name]
-
-
-@EVERY_WALL
-@pytest.mark.parametrize("escape", WAYS, ids=lambda escape: escape.name)
-def test_nobody_outside_is_reached(walls, tried, escape):
-    if cannot_be_denied(walls, tried, escape):
-        return
-    reached = {name for name in tried.heard if escape.name.startswith(name)}
-    assert not reached, tried.outputs[escape.name]
-    if not escape.name.startswith("udp"):  # nobody is told whether a datagram arrives
-        assert tried.statuses[escape.name] != 0, tried.outputs[escape.name]
+def test_every_way_out_is_refused(walls):
+    """One test for all ways: putting walls up is what costs."""
+    with every_way_tried(walls) as tried:
+        assert set(tried.statuses) == {escape.name for escape in ALL}, "each was tried"
+        denied = [escape for escape in ALL if not cannot_be_denied(walls, tried, escape)]
+        assert len(denied) > 60
+        assert {one.name: tried.outputs[one.name] for one in denied if is_out(tried, one)} == {}
 
 
 def test_without_walls_the_same_ways_lead_out():
@@ -314,7 +319,7 @@ def test_without_walls_the_same_ways_lead_out():
 # What a command may do
 
 
-@EVERY_WALL
+@SOME_WALL
 def test_work_in_the_workspace_goes_on_as_ever(walls):
     with prisoner(walls) as held:
         said = held.shell("echo a >f && mkdir d && mv f d/ && ln d/f g && ln -s g h && chmod 700 g && cat h && pwd")
@@ -330,7 +335,7 @@ def test_work_in_the_workspace_goes_on_as_ever(walls):
         assert held.shell("exit 3") == "[no output]\n[exit status 3]"
 
 
-@EVERY_WALL
+@SOME_WALL
 def test_programs_find_the_devices_that_they_need(walls):
     with prisoner(walls) as held:
         said = held.shell(
@@ -339,7 +344,7 @@ def test_programs_find_the_devices_that_they_need(walls):
         assert said == "3\n2\n[exit status 0]"
 
 
-@EVERY_WALL
+@SOME_WALL
 def test_a_server_and_its_client_in_one_command_can_talk(walls):
     script = (
         "import socket, threading\n"
@@ -355,7 +360,7 @@ def test_a_server_and_its_client_in_one_command_can_talk(walls):
             assert "talked" in said
 
 
-@EVERY_WALL
+@SOME_WALL
 def test_what_is_allowed_beside_the_workspace_is_allowed(walls):
     means = means_or_skip(walls)
     with den() as place:
@@ -414,18 +419,18 @@ def test_a_secret_in_the_workspace_is_hidden_and_the_rest_is_not(walls):
         assert (place.work / ".env").read_text() == SECRET
 
 
-def test_a_workspace_in_a_folder_that_is_hidden_can_be_used(tmp_path):
+@EVERY_WALL
+def test_a_workspace_in_a_folder_that_is_hidden_can_be_used(walls):
     """Settings and data may live around it."""
-    for walls in Walls:
-        means = means_or_skip(walls)
-        with den() as place:
-            held = Prisoner(place, means, hidden=(place.base,))
-            try:
-                said = held.shell(f"echo a >f && cat f; cat {place.home}/notes.txt")
-            finally:
-                held.close()
-            assert said.startswith("a\n")
-            assert "nothing special" not in said
+    means = means_or_skip(walls)
+    with den() as place:
+        held = Prisoner(place, means, hidden=(place.base,))
+        try:
+            said = held.shell(f"echo a >f && cat f; cat {place.home}/notes.txt")
+        finally:
+            held.close()
+        assert said.startswith("a\n")
+        assert "nothing special" not in said
 
 
 # What is left behind, and what takes too much
@@ -444,14 +449,14 @@ def marked(marker: str) -> list[int]:
 
 
 def there(marker: str, count: int = 2) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE
     while len(marked(f"sleep\0{marker}")) < count:
         assert time.monotonic() < deadline
         time.sleep(0.02)
 
 
-def gone(marker: str, seconds: float = 5) -> bool:
-    deadline = time.monotonic() + seconds
+def gone(marker: str) -> bool:
+    deadline = time.monotonic() + PATIENCE
     while marked(marker) and time.monotonic() < deadline:
         time.sleep(0.02)
     return not marked(marker)
@@ -466,19 +471,19 @@ DAEMONS = {
 }
 
 
-@EVERY_WALL
-@pytest.mark.parametrize("command", DAEMONS.values(), ids=DAEMONS)
-def test_nothing_outlives_its_command(walls, command):
-    marker = f"98765.{time.monotonic_ns()}"
+@SOME_WALL
+def test_nothing_outlives_its_command(walls):
     with prisoner(walls) as held:
-        began = time.monotonic()
-        said = held.shell(command.format(n=marker))
-        assert time.monotonic() - began < 10
-        assert said == "started\n[exit status 0]\n[processes that it left in the background were ended]"
-        assert gone(marker)
+        for name, command in DAEMONS.items():
+            marker = f"98765.{time.monotonic_ns()}"
+            began = time.monotonic()
+            said = held.shell(command.format(n=marker))
+            assert time.monotonic() - began < PATIENCE, name
+            assert said == "started\n[exit status 0]\n[processes that it left in the background were ended]", name
+            assert gone(marker), name
 
 
-@EVERY_WALL
+@SOME_WALL
 def test_a_command_that_takes_too_long_ends_with_its_daemons(walls):
     marker = f"98765.{time.monotonic_ns()}"
     with prisoner(walls) as held:
@@ -489,13 +494,13 @@ def test_a_command_that_takes_too_long_ends_with_its_daemons(walls):
         assert gone(marker)
 
 
-@EVERY_WALL
+@SOME_WALL
 def test_a_program_that_is_asked_to_end_may_tidy_up(walls):
     with prisoner(walls) as held:
         assert "tidied" in held.shell("trap 'echo tidied; exit' TERM; sleep 5 & wait", 1)
 
 
-@EVERY_WALL
+@SOME_WALL
 def test_cancelled_a_command_is_gone_with_its_daemons(walls):
     marker = f"98765.{time.monotonic_ns()}"
 
@@ -509,7 +514,7 @@ def test_cancelled_a_command_is_gone_with_its_daemons(walls):
         return time.monotonic() - began
 
     with prisoner(walls) as held:
-        assert asyncio.run(scenario(held)) < 2
+        assert asyncio.run(scenario(held)) < PATIENCE
         assert gone(marker)
 
 
@@ -527,7 +532,7 @@ asyncio.run(sandbox.run(["/bin/bash", "-c", command], environment=os.environ, se
 """
 
 
-@EVERY_WALL
+@SOME_WALL
 def test_a_killed_headway_leaves_no_orphan(walls):
     means_or_skip(walls)
     marker = f"98765.{time.monotonic_ns()}"
@@ -539,7 +544,7 @@ def test_a_killed_headway_leaves_no_orphan(walls):
         assert gone(marker)
 
 
-@EVERY_WALL
+@SOME_WALL
 def test_a_fork_bomb_is_stopped(walls):
     marker = f"98765.{time.monotonic_ns()}"
     with prisoner(walls, processes=80) as held:
@@ -551,7 +556,7 @@ def test_a_fork_bomb_is_stopped(walls):
         assert gone(marker)
 
 
-@EVERY_WALL
+@SOME_WALL
 def test_many_processes_that_only_wait_are_too_many_as_well(walls):
     marker = f"98765.{time.monotonic_ns()}"
     with prisoner(walls, processes=60) as held:
@@ -560,7 +565,7 @@ def test_many_processes_that_only_wait_are_too_many_as_well(walls):
         assert gone(marker)
 
 
-@EVERY_WALL
+@SOME_WALL
 def test_the_disk_is_not_filled(walls):
     with prisoner(walls, disk_bytes=20_000_000) as held:
         said = held.shell("head -c 300M /dev/zero > big; stat -c %s big")
@@ -571,7 +576,7 @@ def test_the_disk_is_not_filled(walls):
         assert sum(path.stat().st_size for path in held.den.work.glob("f*")) < 1_000_000_000
 
 
-@EVERY_WALL
+@SOME_WALL
 def test_walls_that_cannot_be_put_up_let_nothing_run(walls):
     means = means_or_skip(walls)
     with den() as place:
@@ -588,7 +593,7 @@ def test_walls_that_cannot_be_put_up_let_nothing_run(walls):
 # Told
 
 
-@EVERY_WALL
+@SOME_WALL
 def test_a_refusal_is_explained_to_the_model(walls):
     with prisoner(walls) as held:
         said = held.shell(f"echo x > {held.den.outside}/f")
@@ -596,25 +601,25 @@ def test_a_refusal_is_explained_to_the_model(walls):
         assert "the sandbox" not in held.shell("ls /nowhere"), "what failed by itself is not explained by it"
 
 
-def test_an_agent_that_tries_to_get_out_is_refused_and_told(tmp_path):
-    for walls in Walls:
-        with prisoner(walls) as held:
-            held.den.outside.joinpath("keep.txt").write_text("kept")
-            commands = (f"echo x > {held.den.outside}/keep.txt", "cat ~/.ssh/id_ed25519", "cat to-secrets/id_ed25519")
-            script = Script(steps=(*(Call("shell", {"command": one}) for one in commands), Final("I cannot.")))
+@SOME_WALL
+def test_an_agent_that_tries_to_get_out_is_refused_and_told(tmp_path, walls):
+    with prisoner(walls) as held:
+        held.den.outside.joinpath("keep.txt").write_text("kept")
+        commands = (f"echo x > {held.den.outside}/keep.txt", "cat ~/.ssh/id_ed25519", "cat to-secrets/id_ed25519")
+        script = Script(steps=(*(Call("shell", {"command": one}) for one in commands), Final("I cannot.")))
 
-            async def work(lab, held=held, script=script):
-                endpoint = await lab.provider(script, "chat")
-                agent = await lab.agent(endpoint)
-                agent._tools, agent._context = (shell,), held.context
-                assert await agent.ask("Get out.") == Done("I cannot.")
-                bodies = [str(one.body) for one in lab.sims[0].log]
-                assert len(bodies) == 4
-                assert not any(SECRET in body for body in bodies), "it was shown to a provider"
-                assert "the sandbox lets a command write only to the workspace" in bodies[1]
+        async def work(lab):
+            endpoint = await lab.provider(script, "chat")
+            agent = await lab.agent(endpoint)
+            agent._tools, agent._context = (shell,), held.context
+            assert await agent.ask("Get out.") == Done("I cannot.")
+            bodies = [str(one.body) for one in lab.sims[0].log]
+            assert len(bodies) == 4
+            assert not any(SECRET in body for body in bodies), "it was shown to a provider"
+            assert "the sandbox lets a command write only to the workspace" in bodies[1]
 
-            in_lab(tmp_path, work)
-            assert held.den.outside.joinpath("keep.txt").read_text() == "kept"
+        in_lab(tmp_path, work)
+        assert held.den.outside.joinpath("keep.txt").read_text() == "kept"
 
 
 def test_the_default_is_no_walls_for_a_context_that_names_none(tmp_path):

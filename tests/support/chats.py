@@ -19,13 +19,13 @@ class ChatHome:
         self.work = folder / "work"
         self.work.mkdir()
 
-    def command(self, *arguments, settings="silence_seconds = 60"):
+    def command(self, *arguments, settings="silence_seconds = 60", agent=""):
         provider = f'wire = "chat"\nbase_url = "{self.sim.url}/v1"\nkeys = []\n'
         (self.folder / "headway.toml").write_text(
             f"[providers.sim]\n{provider}[providers.sim.models.model-1]\ninput_price = 3.0\noutput_price = 15.0\n"
             f"[providers.backup]\n{provider}"
             '[routes.default]\nchain = ["sim/model-1"]\n[routes.both]\nchain = ["sim/model-1", "backup/model-b"]\n'
-            f"[limits]\n{settings}\n"
+            f"[limits]\n{settings}\n[agent]\n{agent}\n"
         )
         command = [sys.executable, "-m", "headway", "chat", "--config", str(self.folder / "headway.toml")]
         return [*command, "--workspace", str(self.work), *arguments]
@@ -34,8 +34,8 @@ class ChatHome:
         given = {"PATH": os.environ["PATH"], "HEADWAY_HOME": str(self.folder), "LANG": "C.UTF-8"}
         return {**given, "TERM": "screen-256color", "TMUX": "here", **more}
 
-    def pane(self, *arguments, columns=80, lines=24, env=(), settings="silence_seconds = 60", raw=None):
-        command = self.command(*arguments, settings=settings)
+    def pane(self, *arguments, columns=80, lines=24, env=(), settings="silence_seconds = 60", agent="", raw=None):
+        command = self.command(*arguments, settings=settings, agent=agent)
         pane = Pane(command, self.environment(**dict(env)), columns=columns, lines=lines, raw=raw)
         try:
             pane.sees(READY)

@@ -1,5 +1,6 @@
 """A real terminal for a program: a pane of tmux with its scrollback, driven by keys and read as text."""
 
+import atexit
 import os
 import re
 import shlex
@@ -7,10 +8,43 @@ import shutil
 import subprocess
 import tempfile
 import time
+from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import Self
 
+from support.process_sessions import in_session
+
 PATIENCE = 30.0
+_numbers = count()
+
+
+@cache
+def _socket() -> str:
+    """Start one server for all panes of this process, which ends with it; a server for each would cost as much again
+    as the programs in them."""
+    folder = tempfile.mkdtemp(prefix="headway-tmux-")
+    socket = f"{folder}/socket"
+
+    def end() -> None:
+        subprocess.run(["tmux", "-S", socket, "kill-server"], check=False, capture_output=True)
+        shutil.rmtree(folder)
+
+    atexit.register(end)
+    _tmux(
+        *(socket, "-f", os.devnull, "new-session", "-d", "-s", "keeper", "sleep 3600", ";"),
+        *("set", "-g", "history-limit", "50000", ";", "set", "-g", "remain-on-exit", "on", ";"),
+        *("set", "-s", "escape-time", "0", ";", "set", "-s", "exit-unattached", "off"),
+    )
+    return socket
+
+
+def _tmux(socket: str, *arguments: str) -> str:
+    done = subprocess.run(
+        ["tmux", "-S", socket, *arguments], capture_output=True, text=True, check=False, encoding="utf-8"
+    )
+    assert done.returncode == 0, f"tmux {arguments}: {done.stderr}"
+    return done.stdout
 
 
 class Pane:
@@ -18,30 +52,25 @@ class Pane:
 
     def __init__(self, command: list[str], environment: dict[str, str], columns: int = 80, lines: int = 24, **given):
         self.raw, self._last = given.get("raw"), ""
+        self._name = f"pane-{next(_numbers)}"
         self._folder = Path(tempfile.mkdtemp(prefix="headway-pane-"))
-        self._socket = str(self._folder / "socket")
         words = shlex.join(["env", "-i", *(f"{name}={value}" for name, value in environment.items()), *command])
         words = f"{words}; echo $? > {self._folder}/status.new; mv {self._folder}/status.new {self._folder}/status"
-        self._tmux(
-            *("-f", os.devnull, "start-server", ";", "set", "-g", "history-limit", "50000", ";"),
-            *("set", "-g", "remain-on-exit", "on", ";", "set", "-s", "escape-time", "0", ";"),
-            *("new-session", "-d", "-x", str(columns), "-y", str(lines), words),
+        piping = ("pipe-pane", "-t", self._name, "-O", f"cat > {self.raw}", ";") if self.raw else ()
+        leader = _tmux(
+            *(_socket(), "new-session", "-d", "-s", self._name, "-x", str(columns), "-y", str(lines), words, ";"),
+            *(*piping, "display-message", "-p", "-t", self._name, "#{pane_pid}"),
         )
-        self._leader = self._tmux("display-message", "-p", "#{pane_pid}").strip()
-        if self.raw:
-            self._tmux("pipe-pane", "-O", f"cat > {self.raw}")
+        self._leader = int(leader)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        subprocess.run(["tmux", "-S", self._socket, "kill-server"], check=False, capture_output=True)
-        self._until(lambda: not self._alive(), "the end of all that it had started")
+        """Take the terminal away; that ends whatever runs in it."""
+        self._tmux("kill-session")
+        self._until(lambda: not in_session(self._leader), "the end of all that it had started")
         shutil.rmtree(self._folder)
-
-    def _alive(self) -> bool:
-        """Say whether anything of the pane still runs: a terminal that goes away takes its programs along."""
-        return subprocess.run(["pgrep", "-s", self._leader], check=False, capture_output=True).returncode == 0
 
     def type(self, text: str) -> None:
         self._tmux("send-keys", "-l", "--", text)
@@ -55,7 +84,7 @@ class Pane:
 
     def paste(self, text: str) -> None:
         """Paste as terminals do: in brackets, if the program has asked for them."""
-        subprocess.run(["tmux", "-S", self._socket, "load-buffer", "-"], input=text.encode(), check=True)
+        subprocess.run(["tmux", "-S", _socket(), "load-buffer", "-"], input=text.encode(), check=True)
         self._tmux("paste-buffer", "-p")
 
     def resize(self, columns: int, lines: int) -> None:
@@ -99,9 +128,5 @@ class Pane:
             pause = min(0.1, pause * 1.5)
         return found
 
-    def _tmux(self, *arguments: str) -> str:
-        done = subprocess.run(
-            ["tmux", "-S", self._socket, *arguments], capture_output=True, text=True, check=False, encoding="utf-8"
-        )
-        assert done.returncode == 0, f"tmux {arguments[0]}: {done.stderr}"
-        return done.stdout
+    def _tmux(self, command: str, *arguments: str) -> str:
+        return _tmux(_socket(), command, "-t", self._name, *arguments)

@@ -23,8 +23,9 @@ from headway.agent.tools.environment import without_secrets
 from headway.agent.tools.tool import ToolContext
 from headway.agent.workspace import Workspace
 from headway.messages import ToolCall, ToolResult
+from support.lengths import AT_LENGTH
 
-EVERY_WALL = pytest.mark.parametrize("walls", list(Walls), ids=lambda walls: walls.value, scope="module")
+EVERY_WALL = pytest.mark.parametrize("walls", list(Walls), ids=lambda walls: walls.value)
 SECRET = "hush-hush-this-is-the-secret"
 
 
@@ -33,6 +34,12 @@ def means_of(walls: Walls) -> Means | str:
     """Return what walls are made of here, or why they cannot be had."""
     means, reason = next((means, reason) for means, reason in candidates() if means.walls is walls)
     return reason or problem_of(means) or means
+
+
+STRONGEST = next((walls for walls in Walls if not isinstance(means_of(walls), str)), Walls.BUBBLEWRAP)
+SOME_WALL = EVERY_WALL if AT_LENGTH else pytest.mark.parametrize("walls", [STRONGEST], ids=["in use"])
+"""What every kind of walls does in the same way is tried with the kind that is used here; `make test-terminal` tries
+all of them. It goes by one name everywhere, as workers must agree on what there is to try."""
 
 
 def means_or_skip(walls: Walls) -> Means:

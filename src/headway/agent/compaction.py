@@ -12,6 +12,7 @@ from msgspec import Struct
 from headway.agent.tools.bounds import clip
 from headway.failure import Failure
 from headway.history.exchanges import is_words, size_of, tail_within
+from headway.history.measure import UNKNOWN
 from headway.messages import Message, ModelRequest, Refusal, Text, ToolCall, ToolResult, user
 
 LATEST_SHARE = 0.25
@@ -19,8 +20,6 @@ WORDS_SHARE = 0.125
 SUMMARY_SHARE = 0.125
 RECORD_SHARE = 0.5
 """What is shown to be summed up: it must fit where the whole did not, with a summary to come."""
-CHARACTERS_A_TOKEN = 3
-"""Few, so that a window that a provider names in tokens is not taken for more than it is."""
 LONGEST_PIECES = (4_000, 1_000, 250)
 """How long one text, call or result may be in a record; the next is tried when the record is too long."""
 
@@ -34,10 +33,10 @@ class Parting(Struct, frozen=True):
     """What the user said in the old part, as far as it stays word for word."""
 
 
-def room_for(request: ModelRequest, failure: Failure) -> int:
+def room_for(request: ModelRequest, failure: Failure, characters_a_token: float = UNKNOWN) -> int:
     """Return how many characters there is room for where a request found none: what was named, or what it has."""
     size = size_of(request.messages)
-    return size if failure.limit_tokens is None else min(size, failure.limit_tokens * CHARACTERS_A_TOKEN)
+    return size if failure.limit_tokens is None else min(size, int(failure.limit_tokens * characters_a_token))
 
 
 def part(messages: Sequence[Message], room: int, summary_at: int | None = None) -> Parting | None:

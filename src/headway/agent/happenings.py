@@ -33,7 +33,7 @@ class LoopNoticed(Struct, frozen=True, tag="loop_noticed"):
 
 
 class SummingUp(Struct, frozen=True, tag="summing_up"):
-    """The conversation has outgrown the model, which is asked to sum up the older part of it."""
+    """The conversation outgrows the model, or is about to; the model is asked to sum up the older part of it."""
 
     messages: int
     characters: int
@@ -52,6 +52,14 @@ class NotSummedUp(Struct, frozen=True, tag="not_summed_up"):
     """No summary could be had; old results and exchanges are left out instead, in this request only."""
 
     reason: str
+    left_out: bool = True
+    """Must anything be left out? Before a provider has refused it, a conversation goes out as it is."""
+
+
+class Noted(Struct, frozen=True, tag="noted"):
+    """What a person should know about instructions, skills or files: what was cut, or could not be used, and why."""
+
+    words: str
 
 
 class NotKept(Struct, frozen=True, tag="not_kept"):
@@ -68,7 +76,9 @@ class AnsweredBy(Struct, frozen=True, tag="answered_by"):
     instead_of: str
 
 
-Happening: TypeAlias = ToolBegan | ToolEnded | LoopNoticed | SummingUp | SummedUp | NotSummedUp | NotKept | AnsweredBy
+Happening: TypeAlias = (
+    ToolBegan | ToolEnded | LoopNoticed | SummingUp | SummedUp | NotSummedUp | Noted | NotKept | AnsweredBy
+)
 AgentItem: TypeAlias = Item | Happening
 AgentSink: TypeAlias = Callable[[Sequence[AgentItem]], Awaitable[None]]
 """Takes what is said and what happens, as it comes; awaiting it is the back-pressure."""

@@ -5,7 +5,7 @@ result before the next request. Whatever kills the process, the next one goes on
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from msgspec import Struct
@@ -15,12 +15,16 @@ from headway.agent.answering import Answering
 from headway.agent.approval import Kind
 from headway.agent.compacting import Compactor
 from headway.agent.compaction import room_for
+from headway.agent.context.guidance import Guidance
+from headway.agent.context.mentions import attach
+from headway.agent.context.room import SHARE
 from headway.agent.happenings import (
     AgentSink,
     Done,
     Ending,
     GaveUp,
     LoopNoticed,
+    Noted,
     NotKept,
     Stopped,
     ToolBegan,
@@ -28,9 +32,11 @@ from headway.agent.happenings import (
 )
 from headway.agent.loops import End, LoopWatch, Tell
 from headway.agent.running import run_calls
+from headway.agent.tools.threads import in_thread
 from headway.agent.tools.tool import Tool, ToolContext, refusing_drafts
 from headway.events import CallArguments, CallOpened, TextDelta
 from headway.failure import Failure, FailureKind
+from headway.history.measure import request_size
 from headway.messages import Message, ModelRequest, Text, ToolCall, ToolResult, user
 from headway.recovery import decisions
 from headway.recovery.drafts import CONTINUE_DRAFT
@@ -75,6 +81,14 @@ class Brief(Struct, frozen=True):
     """The name of the way to an answer, for the journal."""
     steps: int = 200
     """Rounds of calls in one task."""
+    guide: Callable[[], Guidance] | None = None
+    """Gives what is told besides, looked up anew for each turn. It may block."""
+    mentions: bool = False
+    """Is what the user mentions, as `@path`, attached to the user's words?"""
+    images: bool = True
+    """Does anybody who may be asked take pictures?"""
+    compact_at: float = SHARE
+    """The share of a window at which the conversation is summed up; 0: when a provider refuses it."""
 
 
 class Agent:
@@ -94,8 +108,8 @@ class Agent:
         self._client, self._muster, self._session = client, muster, session
         self._tools, self._context, self._sink = tuple(tools), context, sink
         self._brief = brief or Brief()
-        given = self._brief.policy
-        self._policy = replace(given, never_drafted=given.never_drafted | refusing_drafts(self._tools))
+        self._guidance = Guidance()
+        self._noted: set[str] = set()
         self._open_calls: dict[int, CallOpened] = {}
         self._turn = 0
         self._keeps = True
@@ -115,7 +129,7 @@ class Agent:
         session = self._session
         self._turn = session.state.turn + 1
         self._objecting.clear()
-        message = user(words) if isinstance(words, str) else words
+        message = await self._prepared(user(words) if isinstance(words, str) else words)
         await self._write(UserSaid(message), TurnBegan(self._turn, self._brief.route))
         try:
             ending = await self._until_done()
@@ -125,6 +139,28 @@ class Agent:
         how = How.ANSWERED if isinstance(ending, Done) else How.FAILED
         await self._write(TurnEnded(self._turn, how, ending.failure if isinstance(ending, GaveUp) else None))
         return ending
+
+    async def _prepared(self, message: Message) -> Message:
+        """Look up what goes with the turn; return the user's words with what they mention."""
+        notices = list[str]()
+        if self._brief.guide is not None:
+            self._guidance = await in_thread(self._brief.guide)
+            notices += (one for one in self._guidance.notices if one not in self._noted)
+            self._noted.update(notices)
+        if self._brief.mentions:
+            attached = await attach(message, self._context, images=self._brief.images)
+            message, notices = attached.message, [*notices, *attached.notices]
+        await self._sink([Noted(words) for words in notices])
+        return message
+
+    @property
+    def _offered(self) -> tuple[Tool, ...]:
+        return (*self._tools, *self._guidance.tools)
+
+    @property
+    def size(self) -> int:
+        """Return how long the next request would be as things are, in characters."""
+        return request_size(self._request())
 
     def quiet(self) -> Quiet | None:
         """Return how long the stream that is open now has been quiet, for a status line; None if none is."""
@@ -148,42 +184,58 @@ class Agent:
 
     async def _reply(self) -> GaveUp | Done | tuple[tuple[ToolCall, ...], tuple[ToolResult, ...]]:
         """Get one reply; an answer ends the loop, calls are run."""
-        state = self._session.state
-        crew = self._muster().asking_last(self._objecting)
-        await self._sink(self._answering.news(crew.changes))
-        ledger = state.ledger(self._policy, tuple(endpoint.upstream() for endpoint in crew.endpoints))
+        crew = await self._mustered()
+        ledger = self._ledger(crew)
+        if await self._compactor.before_overflow(crew, ledger, self._request(), self._brief.compact_at):
+            crew = await self._mustered()  # whoever was asked for a summary may have failed, or lost a key
+            ledger = self._ledger(crew)
         shorten = partial(self._shorten, crew)
         turn = Turn(self._client, crew.endpoints, self._hear, ledger=ledger, lessons=crew.lessons, shorten=shorten)
         self._asking = turn
-        decision = await turn.run(self._request(state.history))
+        decision = await turn.run(self._request())
         self._asking = None
         closed, salvage = ledger_closed(self._turn, turn.ledger), turn.ledger.salvage
         if isinstance(decision, decisions.GiveUp):
             await self._write(closed)
             return GaveUp(decision.failure, decision.why)
         usage = turn.attempts[-1].usage
-        reply = Message("assistant", salvage.parts)
-        await self._write(ReplyReceived(self._turn, reply, turn.endpoint.model, turn.endpoint.name, usage), closed)
+        reply, asked = Message("assistant", salvage.parts), request_size(turn.sent) if turn.sent is not None else 0
+        model, upstream = turn.endpoint.model, turn.endpoint.name
+        await self._write(ReplyReceived(self._turn, reply, model, upstream, usage, asked), closed)
         await self._sink(self._answering.after(crew, turn.endpoint))
         if not isinstance(decision, decisions.RunTools):
             return Done(salvage.text)
-        results = await run_calls(decision.calls, self._tools, self._context, self._intend, self._finish)
+        results = await run_calls(decision.calls, self._offered, self._context, self._intend, self._finish)
         return decision.calls, results
 
     async def _shorten(
         self, crew: Crew, request: ModelRequest, ledger: Ledger, failure: Failure
     ) -> ModelRequest | None:
         """Have the conversation summed up, for a request that was too long."""
-        if not await self._compactor.compact(crew, ledger, room_for(request, failure)):
+        self._compactor.learn(ledger.upstream.name, failure)
+        model = next((one.model for one in crew.endpoints if one.name == ledger.upstream.name), "")
+        room = room_for(request, failure, self._session.state.gauge.characters_a_token(model))
+        if not await self._compactor.compact(crew, ledger, room):
             return None
         return replace(request, messages=self._session.state.messages)
 
-    def _request(self, history: tuple[Message, ...]) -> ModelRequest:
+    async def _mustered(self) -> Crew:
+        crew = self._muster().asking_last(self._objecting)
+        await self._sink(self._answering.news(crew.changes))
+        return crew
+
+    def _ledger(self, crew: Crew) -> Ledger:
+        given = self._brief.policy
+        policy = replace(given, never_drafted=given.never_drafted | refusing_drafts(self._offered))
+        return self._session.state.ledger(policy, tuple(endpoint.upstream() for endpoint in crew.endpoints))
+
+    def _request(self) -> ModelRequest:
+        told = "\n\n".join(filter(None, (self._brief.system, self._guidance.words)))
         return ModelRequest(
             model="",
-            messages=history,
-            system=(Text(self._brief.system),) if self._brief.system else (),
-            tools=tuple(tool.spec for tool in self._tools),
+            messages=self._session.state.history,
+            system=(Text(told),) if told else (),
+            tools=tuple(tool.spec for tool in self._offered),
             max_output_tokens=self._brief.max_output_tokens,
         )
 
@@ -234,7 +286,7 @@ class Agent:
     async def _intend(self, call: ToolCall) -> None:
         """Secure the intent of a call. What could take effect does not run without: a crash could make it run twice."""
         intent = ToolIntended(self._turn, call)
-        if next((tool.kind for tool in self._tools if tool.name == call.name), None) is Kind.READS:
+        if next((tool.kind for tool in self._offered if tool.name == call.name), None) is Kind.READS:
             await self._write(intent)
         else:
             try:

@@ -4,6 +4,7 @@ import contextlib
 import os
 import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -17,26 +18,25 @@ def deliver(text: str, output: str | None) -> int:
         sys.stdout.flush()
         return 0
     try:
-        _replace(Path(os.path.realpath(output)), data)
+        write_whole(Path(os.path.realpath(output)), [data])
     except OSError as exc:
         click.echo(f"headway heal: {output}: {exc.strerror or exc}. Nothing was written", err=True)
         return 2
     return 0
 
 
-def _replace(path: Path, data: bytes) -> None:
+def write_whole(path: Path, pieces: Iterable[bytes], *, private: bool = False) -> None:
+    """Write a file, or leave what is there; what is private can be read by nobody else, if it is new."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
+    with contextlib.ExitStack() as undo:
+        undo.callback(Path(name).unlink, missing_ok=True)  # whatever stops it, nothing half is left behind
         with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
+            stream.writelines(pieces)
             stream.flush()
             os.fsync(stream.fileno())
-        Path(name).chmod(_mode(path))
+        Path(name).chmod(0o600 if private and not path.exists() else _mode(path))
         Path(name).replace(path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            Path(name).unlink()
-        raise
+        undo.pop_all()
 
 
 def _mode(path: Path) -> int:

@@ -187,6 +187,7 @@ def _report(
         keep.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, keep / PAGE)
         click.echo(f"Kept as {keep / PAGE}.")
+    click.echo("Next, with a provider of your own: headway config init")
     return 0 if whole else 1
 
 

@@ -7,6 +7,7 @@ from enum import IntEnum
 from importlib import import_module
 
 import click
+from click.shell_completion import CompletionItem
 
 from headway import __version__
 from headway.failure import HeadwayError, InvalidInput
@@ -23,14 +24,19 @@ class ExitStatus(IntEnum):
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "chat": ("headway.cli.chat.command:chat", "Talk with the agent at a terminal."),
+    "completion": ("headway.cli.completion:completion", "Print the script that completes commands in a shell."),
+    "config": ("headway.cli.config.command:config", "Make settings, and see which are in force and why."),
     "demo": ("headway.cli.demo:demo", "Show the core at work on streams that break."),
+    "doctor": ("headway.cli.doctor.command:doctor", "Look at everything an answer needs; say what to do next."),
     "exec": ("headway.cli.exec:exec_", "Run a client people already use through the gateway."),
     "explain": ("headway.cli.explain:explain", "Say what an error is and what Headway does about it."),
     "import": ("headway.cli.import_:import_", "Make settings from those of another gateway."),
     "run": ("headway.cli.run:run", "Give the agent one task, and wait until it is done."),
     "serve": ("headway.cli.serve:serve", "Serve clients of every wire through streams that break."),
+    "sessions": ("headway.cli.sessions.command:sessions", "List, read, copy, carry over and delete sessions."),
     "sim": ("headway.cli.sim:sim", "Start a provider that misbehaves on purpose."),
     "trace": ("headway.cli.trace:trace", "Show what became of the gateway's requests."),
+    "mcp": ("headway.cli.mcp:mcp", "See and try the servers that give the agent more tools."),
     "heal": ("headway.cli.heal:heal", "Make a wedged history valid again, or convert it to another wire."),
 }
 """Name to (place, one line of help); `--help` loads none of them."""
@@ -43,13 +49,21 @@ class LazyGroup(click.Group):
         """Return the names, in order."""
         return sorted(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  # as above
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import one command."""
         if cmd_name not in COMMANDS:
             return None
         module, _, name = COMMANDS[cmd_name][0].partition(":")
         command: click.Command = getattr(import_module(module), name)
+        if ctx.resilient_parsing:  # a shell asks how the line could go on
+            import_module("headway.cli.completion_values").with_values(command)
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
+        """Offer the commands from the table, so that a press of a key loads none of them."""
+        names = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
+        found = [CompletionItem(name, help=COMMANDS[name][1]) for name in names]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list from the table, so that help stays light."""
@@ -57,7 +71,10 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+BEGIN_HERE = "Begin here: headway config init. Does all work? headway doctor. Without a key: headway demo."
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]}, epilog=BEGIN_HERE)
 @click.version_option(__version__, prog_name="headway")
 def cli() -> None:
     """A streaming runtime for LLM agents in which no broken stream can stop the work."""

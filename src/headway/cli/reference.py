@@ -8,6 +8,7 @@ import click
 
 from headway.cli.event_reference import events_page
 from headway.cli.main import COMMANDS, cli
+from headway.cli.man_page import man_page
 from headway.failure import Plan
 from headway.history.invariants import INVARIANTS
 from headway.recovery.failures.table import ROWS
@@ -62,6 +63,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "cli.md": cli_page,
     "events.md": events_page,
     "failures.md": failures_page,
+    "headway.1": man_page,
     "history.md": history_page,
     "recovery.md": recovery_page,
     "settings.md": settings_page,

@@ -13,9 +13,11 @@ from typing import Any
 import click
 
 from headway.agent.approval import Approvals, Mode
+from headway.agent.context.images import MOST_BYTES, image_of
 from headway.agent.happenings import Done, Ending, GaveUp, NotKept, Stopped
-from headway.agent.loop import Agent, Brief
+from headway.agent.loop import Agent
 from headway.agent.tools.builtin import BUILTIN
+from headway.agent.tools.refusals import ToolError
 from headway.agent.tools.threads import in_thread
 from headway.agent.tools.tool import ToolLimits
 from headway.agent.workspace import Workspace
@@ -26,7 +28,10 @@ from headway.cli.lines import MEANINGS, Failed, Interrupted, RunStatus
 from headway.cli.showing import ForPeople, ForPrograms
 from headway.cli.terminal import Terminal
 from headway.failure import HeadwayError, InvalidInput
+from headway.messages import Image, Message, Text
 from headway.settings import Loaded, load, open_pool, plan_for, route_for
+from headway.settings.briefing import brief_for, takes_images
+from headway.settings.mcp_servers import mcp_servers
 from headway.settings.safety import checkpoints_for, safety_for
 from headway.transport.http import HttpClient
 from headway.transport.tls import trust_from
@@ -42,6 +47,7 @@ EXAMPLES = """
 Examples:
   headway run "Write a page about patience to index.html"
   git diff | headway run "Review this change"
+  headway run "Make @index.html look like this" --image sketch.png
   headway run --continue "Now add tests"
 """
 KEEPING = """
@@ -64,6 +70,7 @@ EPILOG = f"{EXAMPLES}\n\b\nExit status:\n{STATUSES}\n{KEEPING}"
 @click.option("--workspace", type=click.Path(path_type=Path, file_okay=False), default=Path(), help="The folder.")
 @click.option("--route", default="default", help="A route of the settings, or provider/model.")
 @click.option("--approve", type=click.Choice([mode.value for mode in Mode]), help="What may happen without asking.")
+@click.option("--image", multiple=True, metavar="FILE", help="A picture that goes with the task; repeatable.")
 @click.option("--continue", "latest", is_flag=True, help="Go on with the latest session of this folder.")
 @click.option("--resume", metavar="ID", help="Go on with this session.")
 @click.option("--json", "machine", is_flag=True, help="Print one event a line, as JSON.")
@@ -72,11 +79,11 @@ def run(task: str | None, config: Path | None, workspace: Path, **given: Any) ->
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a character that a terminal lacks does not end a run
-    words = _words(task)
+    message = Message("user", (*_words(task), *map(_image, given["image"])))
     loaded = load(config, {"agent.approve": given["approve"]})
     if not workspace.is_dir():
         raise InvalidInput(str(workspace), "there is no such folder", "Make it first, or name another")
-    return asyncio.run(_interruptible(_run(words, loaded, workspace.resolve(), given)))
+    return asyncio.run(_interruptible(_run(message, loaded, workspace.resolve(), given)))
 
 
 async def _interruptible(work: Any) -> int:
@@ -98,8 +105,11 @@ async def _interruptible(work: Any) -> int:
         return int(RunStatus.INTERRUPTED)
 
 
-async def _run(words: str, loaded: Loaded, workspace: Path, given: dict[str, Any]) -> int:
+async def _run(task: Message, loaded: Loaded, workspace: Path, given: dict[str, Any]) -> int:
     plan = plan_for(loaded, given["route"])
+    if given["image"] and not takes_images(plan):
+        chain = ", ".join(link.name for link in plan.chain)
+        raise InvalidInput("--image", f"{chain} takes no pictures", "Ask a model that does, by --route")
     for notice in plan.notices:
         _say(notice)
     fleet, route = Fleet(open_pool(loaded), asyncio.get_running_loop().time), route_for(loaded, plan)
@@ -109,6 +119,7 @@ async def _run(words: str, loaded: Loaded, workspace: Path, given: dict[str, Any
     async with (
         held_session(loaded.store_url, wanted, _say) as held,
         HttpClient(trust=trust_from(environment), environment=environment) as client,
+        mcp_servers(loaded, workspace, client, _say) as servers,
     ):
         folder, status = safety.workspace, Terminal(sys.stderr, environment)
         people = None if given["machine"] else ForPeople(Terminal(sys.stdout, environment), status)
@@ -121,12 +132,13 @@ async def _run(words: str, loaded: Loaded, workspace: Path, given: dict[str, Any
             limits=limits_for(settings.shell_seconds),
             checkpoints=checkpoints_for(loaded, held.session.id) if held.trouble is None else None,
         )
-        brief = Brief(f"{SYSTEM} {safety.words}", plan.policy, route=plan.route, steps=settings.steps)
+        brief = brief_for(loaded, plan, safety, SYSTEM)
         hear = before_commands(shown.hear, safety.notice, _say)
-        agent = Agent(client, partial(fleet.crew, route), held.session, BUILTIN, context, hear, brief)
+        tools = (*BUILTIN, *await servers.tools())
+        agent = Agent(client, partial(fleet.crew, route), held.session, tools, context, hear, brief)
         with people.watching(agent.quiet) if people else nullcontext():
             try:
-                ending = await agent.ask(words)
+                ending = await agent.ask(task)
             except asyncio.CancelledError:
                 shown.end(Interrupted())
                 raise
@@ -175,12 +187,27 @@ def _say(words: str) -> None:
     click.echo(f"headway: {words}", err=True)
 
 
-def _words(task: str | None) -> str:
-    """Return the task; what is piped in goes below it."""
+def _words(task: str | None) -> tuple[Text, ...]:
+    """Return the task; what is piped in goes below it, and what it mentions is not looked up."""
     piped = "" if sys.stdin.isatty() else sys.stdin.buffer.read(LONGEST_INPUT + 1).decode("utf-8", "replace")
     if len(piped) > LONGEST_INPUT:
         raise InvalidInput("standard input", f"it is longer than {LONGEST_INPUT // 2**20} MB", "Give it as a file")
-    words = "\n\n".join(part for part in (task or "", piped.strip()) if part)
+    below = f"\n\n{piped.strip()}" if task and piped.strip() else piped.strip()
+    words = tuple(Text(part) for part in (task or "", below) if part)
     if not words:
         raise InvalidInput("the task", "there is none", 'Try: headway run "Write a page to index.html"')
     return words
+
+
+def _image(file: str) -> Image:
+    """Return a picture that a person names; the path may lead anywhere."""
+    try:
+        with Path(file).open("rb") as stream:
+            image = image_of(stream.read(MOST_BYTES + 1), file)
+    except OSError as error:
+        raise InvalidInput(f"--image {file}", error.strerror or str(error), "Name a file that can be read") from None
+    except ToolError as error:
+        raise InvalidInput(f"--image {file}", str(error)) from None
+    if image is None:
+        raise InvalidInput(f"--image {file}", "it is no PNG, JPEG, GIF or WebP", "Name a picture; @FILE attaches text")
+    return image

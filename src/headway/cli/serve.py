@@ -41,6 +41,7 @@ Examples:
 SIGHUP reads the settings again, without dropping a stream; SIGTERM lets open streams finish, and stops.
 """
 IDLE_UPSTREAMS = 256
+NOBODY_YET = "nobody to ask yet: run `headway config init`, then send SIGHUP"
 
 
 @click.command(epilog=EPILOG)
@@ -154,7 +155,7 @@ def limits_of(loaded: Loaded) -> Limits:
 def routes_of(loaded: Loaded) -> str:
     """Say in a few words whom the gateway asks."""
     routes = loaded.settings.routes
-    return "; ".join(f"{name}: {' → '.join(route.chain)}" for name, route in routes.items()) or "no route"
+    return "; ".join(f"{name}: {' → '.join(route.chain)}" for name, route in routes.items()) or NOBODY_YET
 
 
 def keeper_of(loaded: Loaded, log: TraceLog) -> Keep:

@@ -14,6 +14,7 @@ import msgspec
 
 from headway.agent.happenings import AgentItem, Done, Ending, GaveUp, Stopped
 from headway.cli.lines import Failed, Interrupted, RunBegan
+from headway.cli.next_steps import next_step
 from headway.cli.now import Now
 from headway.cli.row import StatusRow
 from headway.cli.status import status_line
@@ -51,7 +52,7 @@ class ForPrograms:
         """Write the last line."""
         self._line(how)
         if words:
-            print(words, file=sys.stderr)  # noqa: T201  # a program that failed says so to people too
+            print(_with_next_step(how, words), file=sys.stderr)  # noqa: T201  # a program that failed says so to people too
 
     def _line(self, value: Any) -> None:
         sys.stdout.buffer.write(msgspec.json.encode(value) + b"\n")
@@ -113,7 +114,7 @@ class ForPeople:
             self._reply.write("\n")
             self._in_line = False
         if words:
-            self._say(visible(words))
+            self._say(visible(_with_next_step(how, words)))
 
     def _say(self, line: str, **style: bool) -> None:
         self._row.hide()
@@ -141,3 +142,9 @@ class ForPeople:
             self._row.show(line, below=self._in_line and self._reply.is_seen)
         else:
             self._row.hide()
+
+
+def _with_next_step(how: Ending | Failed | Interrupted, words: str) -> str:
+    """Return the cause, and behind it the command that helps, where one does."""
+    step = next_step(how.failure) if isinstance(how, GaveUp) else ""
+    return f"{words} {step}" if step else words

@@ -5,6 +5,7 @@ from typing import Any
 from headway.agent.happenings import (
     AnsweredBy,
     LoopNoticed,
+    Noted,
     NotKept,
     NotSummedUp,
     SummedUp,
@@ -85,8 +86,12 @@ def _about_work(item: Any) -> str | None:
             return f"having the older part of the conversation summed up ({size(characters)}); the session keeps it all"
         case SummedUp(before=before, after=after):
             return f"the conversation is shorter now: {size(after)} instead of {size(before)}"
+        case NotSummedUp(reason=reason, left_out=False):
+            return f"no summary: {reason} Going on as it is for now"
         case NotSummedUp(reason=reason):
             return f"no summary: {reason} Leaving out the oldest instead"
+        case Noted(words=words):
+            return words
         case NotKept(words=words):
             return f"going on in memory: {words}"
         case LoopNoticed(words=words):

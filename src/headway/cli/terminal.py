@@ -75,6 +75,8 @@ def fit(text: str, width: int) -> str:
 
 def size(characters: int) -> str:
     """Return a size as people read it."""
+    if characters >= 1_000_000:
+        return f"{characters / 1_000_000:.1f} MB"
     return f"{characters / 1000:.1f} KB" if characters >= 1000 else f"{characters} characters"
 
 

@@ -104,6 +104,12 @@ def is_listed(vendor: str, model: str) -> bool:
     return model in _listed().vendors.get(vendor, {})
 
 
+def models_of(vendor: str) -> tuple[str, ...]:
+    """Return the models of a vendor that the file has; those that can use tools first, as the file has them."""
+    rows = _listed().vendors.get(vendor, {})
+    return tuple(sorted(rows, key=lambda name: "t" not in rows[name].abilities))
+
+
 def _facts(row: _Row, source: Source) -> ModelFacts:
     return ModelFacts(
         context=row.context,

@@ -63,6 +63,7 @@ def _endpoint(link: Link, secrets: Sequence[Secret], limits: Overrides, betas: S
         headers=tuple(dict(request_headers(provider, key, betas=betas)) for key in secrets or (None,)),
         vendor=provider.vendor,
         output_limit=link.facts.output_limit,
+        context=link.facts.context,
         reasoning=link.facts.reasoning,
         reattaches=provider.reattaches,
         limits=limits,

@@ -1,6 +1,6 @@
 """Where each value came from: layers of tables, laid over one another, and the origin of every leaf.
 
-An entry of [providers] or [routes] comes whole from one layer: a file in a project must not be able to send keys
+An entry of [providers], [routes] or [mcp] comes whole from one layer: a file in a project must not be able to send keys
 that the user's own file names to an address of its choice. All other tables are merged key by key.
 """
 
@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 
 KeyPath: TypeAlias = tuple[str, ...]
-ENTRIES = frozenset({"providers", "routes"})
+ENTRIES = frozenset({"providers", "routes", "mcp"})
 ADDED_UP = frozenset({("agent", "deny"), ("agent", "ask"), ("agent", "hidden")})
 """Lists of all layers together: what one place forbids, another does not permit."""
 

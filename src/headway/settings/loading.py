@@ -18,6 +18,7 @@ from headway.settings.entries import provider_of
 from headway.settings.environment import environment_layers
 from headway.settings.gateway import check_gateway
 from headway.settings.layers import DEFAULT, From, KeyPath, Layer, Origin, dotted, merged
+from headway.settings.mcp import checked_server
 from headway.settings.places import Surroundings, surroundings
 from headway.settings.reading import closest, read
 from headway.settings.references import Keychain, anchored, check_reference
@@ -78,7 +79,7 @@ def load(
     """
     here = around or surroundings()
     says_whom = code is not None and "routes" in code.table
-    files = () if says_whom and config is None else _files(config, here)
+    files = () if says_whom and config is None else files_for(config, here)
     layers = tuple(
         _checked(layer)
         for layer in (
@@ -95,7 +96,8 @@ def load(
     return loaded
 
 
-def _files(config: Path | None, around: Surroundings) -> tuple[Path, ...]:
+def files_for(config: Path | None, around: Surroundings) -> tuple[Path, ...]:
+    """Return the files that are read, those that count more first."""
     if config is not None:
         return (around.folder / config.expanduser(),)
     if named := around.variable("HEADWAY_CONFIG"):
@@ -132,6 +134,8 @@ def _checked(layer: Layer) -> Layer:
     for name in ("writable", "hidden"):
         if paths := getattr(settings.agent, name):
             table["agent"][name] = [str(layer.folder / Path(path).expanduser()) for path in paths]
+    for name, server in settings.mcp.items():
+        table["mcp"][name] = checked_server(name, server, table["mcp"][name], layer)
     check_rules(settings.agent, origin)
     return Layer(layer.origin, table, layer.folder)
 

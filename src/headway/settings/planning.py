@@ -140,5 +140,5 @@ def _nobody_to_ask(loaded: Loaded) -> InvalidInput:
         )
         return InvalidInput("routes.default", "there is none, and no provider has a model of its own", hint)
     usual = ", ".join(preset.key_variables[0].name for preset in list(PRESETS.values())[:2])
-    hint = f"Set {usual} or another provider's key, or write a headway.toml. `headway demo` needs neither."
+    hint = f"Set {usual} or another provider's key, or run `headway config init`. `headway demo` needs no key."
     return InvalidInput("settings", "there is nobody to ask", hint)

@@ -27,9 +27,9 @@ that have one. Everything else is TOML.
 or the variable `HEADWAY_CONFIG`, is read instead of both.
 
 **Order.** A flag counts before the environment, that before the project's file, that before the user's file, that
-before the default. Tables are merged key by key, but an entry of `[providers]` or `[routes]` comes whole from one file,
-so that a project's file does not mix an address of its own with keys of yours. It can still name any variable of yours:
-read a `headway.toml` that you did not write before you run Headway beside it.
+before the default. Tables are merged key by key, but an entry of `[providers]`, `[routes]` or `[mcp]` comes whole from
+one file, so that a project's file does not mix an address of its own with keys of yours. It can still name any variable
+of yours: read a `headway.toml` that you did not write before you run Headway beside it.
 
 **Environment.** A variable is `{prefix}` + table + key: `{prefix}LIMITS_SILENCE_SECONDS=3`, lists with commas. A
 provider's own variable for its address, such as `ANTHROPIC_BASE_URL`, stands for the preset's
@@ -58,6 +58,7 @@ def settings_page() -> str:
     ]
     for name, kind in (("gateway", schema.Gateway), ("store", schema.Store), ("agent", schema.Agent)):
         lines += _table(f"[{name}]", kind)
+    lines += _table("[mcp.NAME]", schema.McpEntry)
     lines += ["", "## Presets", "", "| name | wire | address | usual keys | model |", "| --- | --- | --- | --- | --- |"]
     lines += [
         f"| `{preset.name}` | {preset.wire} | {preset.base_url or 'yours'} | "

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from headway.agent.approval import Rules, rules_of
-from headway.agent.checkpoints import Checkpoints
+from headway.agent.checkpoints import Checkpoints, copy_all, forget
 from headway.agent.redaction import Redactor
 from headway.agent.sandbox import words
 from headway.agent.sandbox.confinement import Confinement
@@ -22,6 +22,7 @@ from headway.agent.tools.tool import ToolContext
 from headway.agent.workspace import Workspace
 from headway.failure import InvalidInput
 from headway.settings.loading import Loaded
+from headway.settings.mcp import references_in
 from headway.settings.places import FILE_NAME
 
 CHECKPOINTS = "checkpoints"
@@ -62,6 +63,16 @@ class Safety(Struct, frozen=True):
             return words.without(found.reasons)
         return words.for_people(found.means, self.sandbox.confinement)
 
+    async def walls(self) -> str:
+        """Return what commands are held by, in a few words."""
+        if self.sandbox is None:
+            return "off: commands can do what you can"
+        means = (await self.sandbox.found()).means
+        if means is None:
+            return "none can be had here: commands can do what you can"
+        network = "the network" if self.sandbox.confinement.network else "no network"
+        return f"{means.walls.value}: commands write to the folder alone, and have {network}"
+
     def close(self) -> None:
         """Remove what commands had as temporary folders."""
         if self.sandbox is not None:
@@ -98,6 +109,17 @@ def checkpoints_for(loaded: Loaded, session: str) -> Checkpoints:
     return Checkpoints(loaded.around.data_folder / CHECKPOINTS / session)
 
 
+def copy_checkpoints(loaded: Loaded, session: str, copy: str) -> None:
+    """Give a copy of a session what was kept of its changes, so that these can be looked at and taken back there."""
+    folder = loaded.around.data_folder / CHECKPOINTS
+    copy_all(folder / session, folder / copy)
+
+
+def forget_checkpoints(loaded: Loaded, session: str) -> None:
+    """Remove what was kept of the changes of a session that is removed."""
+    forget(loaded.around.data_folder / CHECKPOINTS / session)
+
+
 def _walls(wanted: str, confinement: Confinement, look: Callable[[], Found]) -> Sandbox | None:
     """Return the walls that are wanted. They are looked for when they are needed, or at once if they are required."""
     if wanted == "off":
@@ -130,6 +152,7 @@ def _references(loaded: Loaded, kind: str) -> Iterator[str]:
     """Return the references to keys of one kind, wherever settings have them."""
     settings = loaded.settings
     given = [key for entry in settings.providers.values() for key in entry.keys or ()]
+    given += [reference for entry in settings.mcp.values() for reference in references_in(entry)]
     return (one for one in (*given, *settings.gateway.keys, settings.store.url) if one.startswith(kind))
 
 

@@ -23,6 +23,7 @@ Wire: TypeAlias = Literal["chat", "responses", "anthropic"]
 Splice: TypeAlias = Literal["any", "same", "never"]
 Approve: TypeAlias = Literal["ask", "edits", "plan", "auto"]
 Walls: TypeAlias = Literal["auto", "require", "off"]
+ServerKind: TypeAlias = Literal["runs", "hinted", "reads"]
 
 
 class _Table(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -188,6 +189,14 @@ class Agent(_Table, frozen=True, kw_only=True):
         Approve, Meta(description="What needs a yes: everything that acts, all but edits, nothing acts, nothing asks.")
     ] = "ask"
     steps: Annotated[Count, Meta(description="Rounds of tool calls in one task.")] = 200
+    instructions: Annotated[bool, Meta(description="Tell the model what AGENTS.md or CLAUDE.md says?")] = True
+    skills: Annotated[bool, Meta(description="Offer the skills of the workspace and of the user?")] = True
+    compact_at: Annotated[
+        float,
+        Meta(
+            ge=0, le=1, description="The share of a model's window at which a conversation is summed up; 0: when full."
+        ),
+    ] = 0.85
     shell_seconds: Annotated[
         Seconds, Meta(description="How long one shell command may run, unless the model asks for more.")
     ] = 120.0
@@ -216,6 +225,35 @@ class Agent(_Table, frozen=True, kw_only=True):
     ] = ()
 
 
+class McpEntry(_Table, frozen=True, kw_only=True):
+    """An MCP server, whose tools the agent gets as `NAME__tool`. It has a `command`, or a `url`."""
+
+    command: Annotated[
+        tuple[str, ...], Meta(description="The program and its arguments; it speaks over its standard streams.")
+    ] = ()
+    env: Annotated[
+        dict[str, str],
+        Meta(
+            description="Its variables, besides the harmless ones; secrets as `env:NAME`, `file:PATH`, `keyring:NAME`."
+        ),
+    ] = {}
+    cwd: Annotated[str, Meta(description="The folder that it starts in; without it, the workspace.")] = ""
+    url: Annotated[str, Meta(description="Its endpoint, if it is reached over HTTP.")] = ""
+    headers: Annotated[
+        dict[str, str], Meta(description="Headers for its endpoint; secrets as above, such as `Bearer env:NAME`.")
+    ] = {}
+    tools: Annotated[tuple[str, ...], Meta(description="Which of its tools are offered; `*` and `?` match.")] = ("*",)
+    kind: Annotated[
+        ServerKind,
+        Meta(description="What its tools do: anything, anything but where it says that one only reads, or they read."),
+    ] = "runs"
+    seconds: Annotated[Seconds, Meta(description="How long one call may take.")] = 60.0
+    start_seconds: Annotated[Seconds, Meta(description="How long it may take from its start to its list of tools.")] = (
+        30.0
+    )
+    enabled: Annotated[bool, Meta(description="Is it used?")] = True
+
+
 class Settings(_Table, frozen=True, kw_only=True):
     """Everything that can be set."""
 
@@ -225,3 +263,4 @@ class Settings(_Table, frozen=True, kw_only=True):
     gateway: Annotated[Gateway, Meta(description="The server.")] = Gateway()
     store: Annotated[Store, Meta(description="The sessions.")] = Store()
     agent: Annotated[Agent, Meta(description="The agent.")] = Agent()
+    mcp: Annotated[dict[str, McpEntry], Meta(description="Servers with more tools for the agent.")] = {}

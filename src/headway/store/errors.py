@@ -71,7 +71,7 @@ _WORDS = {
     Trouble.IN_USE: _Words(
         "this session is open already",
         "Nothing was changed",
-        "Let the other one end, begin another session, or go on with a copy: fork the session",
+        "Let the other one end, begin another session, or go on with a copy, which `headway sessions fork` makes",
     ),
     Trouble.BUSY: _Words(
         "{path} is being written to by another program",
@@ -81,7 +81,7 @@ _WORDS = {
     Trouble.OVERTAKEN: _Words(
         "somebody else wrote to this session in {path}",
         "Both are whole: what is there, and what this process still holds",
-        "Open the session again, or go on with a copy: fork the session",
+        "Open the session again, or go on with a copy, which `headway sessions fork` makes",
     ),
     Trouble.DISK_FAULT: _Words(
         "{path} could not be read or written",

@@ -11,6 +11,7 @@ from msgspec.structs import astuple, replace
 
 from headway.events import Usage
 from headway.failure import FailureKind
+from headway.history.exchanges import is_words
 from headway.messages import CallFragment, Message, ToolCall, assistant
 from headway.received import Received
 from headway.recovery.ledger import Ask, Salvage
@@ -74,6 +75,7 @@ class Folding:
                 self._compact(compacted)
             case r.Imported(messages=messages):
                 self._messages += ((entry.seq, message) for message in messages)
+                self._know(turn=self._known.turn + sum(map(is_words, messages)))
             case r.UserSaid(message=message):
                 self._messages.append((entry.seq, message))
                 self._waiting.clear()
@@ -130,7 +132,7 @@ class Folding:
             case r.DraftKept(draft=draft):
                 self._fragments.clear()
                 self._know(salvage=replace(self._known.salvage, draft=draft), ask=Ask.PLAIN)
-            case r.ReplyReceived(message=message, usage=usage):
+            case r.ReplyReceived(message=message, model=model, usage=usage, asked=asked):
                 self._words.clear()
                 self._fragments.clear()
                 self._messages.append((seq, message))
@@ -140,6 +142,7 @@ class Folding:
                     salvage=replace(self._known.salvage, draft=None),
                     ask=Ask.PLAIN,
                     totals=replace(totals, replies=totals.replies + 1, usage=_sum(totals.usage, usage)),
+                    gauge=self._known.gauge.after(model, asked, usage.input_tokens if usage is not None else 0),
                 )
             case _:
                 assert_never(record)

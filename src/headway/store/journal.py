@@ -11,8 +11,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from headway.failure import InvalidInput
+from headway.messages import Message
 from headway.store.ids import is_fit
-from headway.store.records import Forked, Renamed, SessionOpened, UserSaid
+from headway.store.records import Forked, Imported, Renamed, SessionOpened, UserSaid
 from headway.store.rows import Row, entry_of
 from headway.wire.json_text import excerpt
 
@@ -83,6 +84,9 @@ class SessionStore(Protocol):
     def sessions(self) -> tuple[SessionInfo, ...]:
         """Return all sessions, the one written to last first."""
 
+    def writer(self, session: str) -> int | None:
+        """Return the process that has a session open to write to, if there is one; only to be shown."""
+
     def delete(self, session: str) -> None:
         """Remove a session for good; while somebody writes to it, this is refused."""
 
@@ -98,10 +102,15 @@ def heading_after(heading: Heading, rows: Iterable[Row]) -> Heading:
     return heading
 
 
+def in_whole_characters(text: str) -> str:
+    """Return a text as a column can hold it: halves of characters come from terminals, paths and broken clients."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def no_such_session(session: str) -> InvalidInput:
     """Say that there is no such session."""
     return InvalidInput(
-        f"session {excerpt(session, 80)!r}", "there is no such session", "List them to see their names."
+        f"session {excerpt(session, 80)!r}", "there is no such session", "`headway sessions --all` lists them."
     )
 
 
@@ -136,18 +145,26 @@ def in_order(rows: Iterable[Row], last: int) -> Iterator[Row]:
         yield row
 
 
-_HEADING_KINDS = frozenset({"session_opened", "forked", "renamed", "user_said"})
+_HEADING_KINDS = frozenset({"session_opened", "forked", "renamed", "user_said", "imported"})
 
 
 def _headed(heading: Heading, row: Row) -> Heading:
     match entry_of(row).record:
         case SessionOpened(workspace=workspace, created_at=created_at, title=title):
-            return Heading(workspace, created_at, title)
+            return Heading(in_whole_characters(workspace), created_at, in_whole_characters(title))
         case Forked():
             return replace(heading, created_at=row.at)
         case Renamed(title=title):
-            return replace(heading, title=title)
+            return replace(heading, title=in_whole_characters(title))
         case UserSaid(message=message) if not heading.opening:
-            return replace(heading, opening=excerpt(" ".join(message.text[: OPENING * 8].split()), OPENING))
+            return replace(heading, opening=_opening(message))
+        case Imported(messages=messages) if not heading.opening:
+            return replace(heading, opening=next(filter(None, map(_opening, messages)), ""))
         case _:
             return heading
+
+
+def _opening(message: Message) -> str:
+    """Return how the words of a user begin; blank for anybody else's."""
+    words = message.text[: OPENING * 8] if message.role == "user" else ""
+    return excerpt(" ".join(in_whole_characters(words).split()), OPENING)

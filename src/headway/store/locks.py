@@ -65,6 +65,21 @@ class SessionLock:
             os.close(handle)
 
 
+def writer_of(folder: Path, session: str) -> int | None:
+    """Return who has the lock, by what stands in its file. Nothing is tried, so that nobody is kept from taking it."""
+    if sys.platform == "win32":
+        return None  # there, the file outlives its lock, and to ask for a process by its number ends it
+    try:
+        text = (folder / session).read_bytes()[:32].strip()
+        owner = int(text) if text.isdigit() else 0
+        os.kill(owner, 0) if owner else None
+    except PermissionError:
+        return owner  # it is somebody else's, and lives
+    except (OSError, OverflowError):
+        return None
+    return owner or None
+
+
 def _is_still(path: Path, handle: int) -> bool:
     try:
         return os.path.samestat(path.stat(), os.fstat(handle))

@@ -1,5 +1,6 @@
 """Sessions that end with the process: for tests, for simulations, and for a program that wants nothing kept."""
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -49,6 +50,10 @@ class MemoryStore:
             for session, rows in self._rows.items()
         )
         return tuple(sorted(found, key=lambda info: (info.updated_at, info.id), reverse=True))
+
+    def writer(self, session: str) -> int | None:
+        """Return this process, if it has the session open."""
+        return os.getpid() if session in self._writers else None
 
     def delete(self, session: str) -> None:
         """Remove a session for good."""

@@ -109,7 +109,7 @@ class DraftKept(_Fact, frozen=True, tag="draft_kept"):
     draft: Draft
 
 
-class ReplyReceived(_Fact, frozen=True, tag="reply_received"):
+class ReplyReceived(_Fact, frozen=True, tag="reply_received", omit_defaults=True):
     """A reply is in: it replaces the deltas since the last one, and closes an open draft."""
 
     turn: int
@@ -117,6 +117,8 @@ class ReplyReceived(_Fact, frozen=True, tag="reply_received"):
     model: str = ""
     upstream: str = ""
     usage: Usage | None = None
+    asked: int = 0
+    """Characters of the request that it answers, as Headway measures them; 0: nobody has."""
 
 
 class LedgerClosed(_Fact, frozen=True, tag="ledger_closed"):

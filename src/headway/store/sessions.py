@@ -10,11 +10,20 @@ from itertools import chain, takewhile
 from pathlib import Path
 from typing import TypeVar
 
+from msgspec.structs import replace
+
 from headway.failure import InvalidInput
 from headway.store.errors import StoreFailed
 from headway.store.fold import Folding, fold
 from headway.store.ids import session_id
-from headway.store.journal import NameTaken, SessionInfo, SessionStore, already_there, no_such_session
+from headway.store.journal import (
+    NameTaken,
+    SessionInfo,
+    SessionStore,
+    already_there,
+    in_whole_characters,
+    no_such_session,
+)
 from headway.store.memory import MemoryStore
 from headway.store.records import Forked, How, Record, Renamed, SessionOpened, ToolUnknown, TurnEnded
 from headway.store.rows import Row, entries_of, row_of
@@ -78,11 +87,12 @@ class Sessions:
     def list(self, workspace: str | None = None) -> tuple[SessionInfo, ...]:
         """Return the sessions, of one workspace or of all, the latest first."""
         found = self.store.sessions()
-        return tuple(info for info in found if workspace is None or info.heading.workspace == workspace)
+        wanted = None if workspace is None else in_whole_characters(workspace)
+        return tuple(info for info in found if wanted is None or info.heading.workspace == wanted)
 
     def find(self, name: str) -> SessionInfo:
         """Return the session that is meant by the beginning of its id; of none or several, tell."""
-        found = [info for info in self.store.sessions() if name and info.id.startswith(name.lower())]
+        found = [info for info in self.store.sessions() if name and info.id.startswith((name, name.lower()))]
         exact = [info for info in found if info.id == name]
         if len(exact or found) == 1:
             return (exact or found)[0]
@@ -105,6 +115,15 @@ class Sessions:
             journal.append(self._rows(Renamed(title), after=journal.last))
         finally:
             journal.close()
+
+    def take_in(self, opened: SessionOpened, *records: Record) -> str:
+        """Make a session that begins with these records, and return its name, which is a new one."""
+
+        def journal(name: str) -> Iterable[Row]:
+            whole = (replace(opened, id=name), *records)
+            return (row_of(number, self._wall(), record) for number, record in enumerate(whole, 1))
+
+        return self._created(journal)
 
     def adopt(self, rows: Iterable[Row]) -> str:
         """Take in a session that was exported and return its name, which is another if there is one of its name."""

@@ -18,7 +18,7 @@ from headway.store.journal import (
     no_such_session,
     whole_journal,
 )
-from headway.store.locks import SessionLock
+from headway.store.locks import SessionLock, writer_of
 from headway.store.rows import Row
 
 _INSERT = "insert into event (session, seq, at, kind, body) values (?, ?, ?, ?, ?)"
@@ -86,6 +86,10 @@ class SqliteStore:
                 SessionInfo(name, Heading(*heading), updated_at, records)
                 for name, *heading, updated_at, records in db.execute(_LIST)
             )
+
+    def writer(self, session: str) -> int | None:
+        """Return the process that has a session open to write to, if there is one."""
+        return writer_of(self._locks, session)
 
     def delete(self, session: str) -> None:
         """Remove a session for good."""

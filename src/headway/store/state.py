@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from headway.events import Usage
 from headway.history.edits import Repair
+from headway.history.measure import Gauge
 from headway.messages import Message, Text, ToolCall, ToolResult, assistant
 from headway.recovery.drafts import worth_continuing
 from headway.recovery.ledger import Ask, Break, Ledger, Policy, Salvage, Upstream, open_ledger
@@ -66,6 +67,8 @@ class SessionState(Struct, frozen=True):
     ask: Ask = Ask.PLAIN
     broke: Break = Break.NETWORK
     totals: Totals = Totals()
+    gauge: Gauge = Gauge()
+    """How many characters a token has, by what providers counted in this session."""
     repairs: frozenset[Repair] = frozenset()
     """What has been reported as mended."""
     unreadable: int = 0

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from headway.agent.checkpoints import INDEX, CannotUndo, Checkpoints, forget
+from headway.agent.checkpoints import INDEX, CannotUndo, Checkpoints, copy_all, forget
 from headway.agent.workspace import Workspace
 
 
@@ -237,3 +237,21 @@ def _undo(kept: Checkpoints, workspace: Workspace) -> bool:
             continue
         return True
     return False
+
+
+def test_a_copy_of_a_session_can_take_back_what_was_changed_before(hand, root, kept, store):
+    (root / "a.txt").write_text("one\n")
+    hand.does("edit_file", path="a.txt", old="one", new="two")
+    copy = store.with_name("copied")
+    copy_all(store, copy)
+    hand.does("write_file", path="b.txt", content="later\n")
+    forget(store)
+    copied = Checkpoints(copy)
+    assert [change.path for change in copied.changes()] == [str(root / "a.txt")]
+    copied.undo(Workspace(root))
+    assert (root / "a.txt").read_text() == "one\n"
+
+
+def test_a_session_without_changes_has_nothing_to_copy(store):
+    copy_all(store, store.with_name("copied"))
+    assert not store.with_name("copied").exists()

@@ -95,4 +95,5 @@ def test_the_room_is_what_the_provider_named_or_less_than_there_was():
     full = Failure(FailureKind.CONTEXT_FULL, Scope.REQUEST, Plan.COMPRESS_CONTEXT, "too long")
     assert room_for(request, full) == size_of(request.messages)
     named = Failure(FailureKind.CONTEXT_FULL, Scope.REQUEST, Plan.COMPRESS_CONTEXT, "too long", limit_tokens=1_000)
-    assert room_for(request, named) == 3_000
+    assert room_for(request, named) == 3_000, "few characters a token, as long as nobody has counted"
+    assert room_for(request, named, 4.5) == 4_500

@@ -67,7 +67,7 @@ def test_a_line_without_end_is_cut_with_a_note(hand, root):
 @pytest.mark.parametrize(
     ("data", "told"),
     [
-        (b"\x89PNG\r\n\x1a\n\0\0", "a PNG image"),
+        (b"%PDF-1.7\n\0", "a PDF document"),
         (b"abc\0def", "binary data"),
         ("text".encode("utf-16"), "text in UTF-16"),
         ("café".encode("latin-1"), "not UTF-8 text (byte 3"),

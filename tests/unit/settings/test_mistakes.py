@@ -15,7 +15,7 @@ SECRET = "sk-ant-api03-very-secret"
         ("[limit]\nattempts = 3", "limit: there is no such setting. Did you mean limits?"),
         (
             "[nonsense]",
-            "nonsense: there is no such setting. Known here: agent, gateway, limits, providers, routes, store",
+            "nonsense: there is no such setting. Known here: agent, gateway, limits, mcp, providers, routes, store",
         ),
         (
             "[providers.a]\nbase_ulr = 'x'",

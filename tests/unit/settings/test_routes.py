@@ -51,7 +51,7 @@ def test_without_settings_the_default_route_is_made_of_the_keys_that_are_there(d
 def test_without_settings_and_keys_there_is_nobody_to_ask(desk):
     assert refuses(desk.load()) == (
         "settings: there is nobody to ask. Set ANTHROPIC_API_KEY, OPENAI_API_KEY or another provider's key, "
-        "or write a headway.toml. `headway demo` needs neither."
+        "or run `headway config init`. `headway demo` needs no key."
     )
 
 

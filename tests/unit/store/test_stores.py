@@ -1,13 +1,15 @@
 """What every store does, on a disk or not; and what Sessions makes of it."""
 
 import asyncio
+import os
 
 import pytest
 
 from headway.failure import InvalidInput
-from headway.messages import Message, assistant, user
-from headway.store import MemoryStore, Sessions, StoreFailed, Trouble, open_store
+from headway.messages import Message, Text, ToolResult, assistant, user
+from headway.store import MemoryStore, Sessions, StoreFailed, Trouble, fold, open_store
 from headway.store import records as r
+from headway.store.locks import writer_of
 from headway.store.rows import entries_of, row_of
 from headway.store.sqlite import SqliteStore
 from support.journals import A_TURN, CALL, rows_of
@@ -140,6 +142,44 @@ def test_a_list_shows_the_latest_first_with_titles_and_first_words(store):
     assert [(info.name, info.updated_at) for info in store.sessions()] == [("Late", 999.0), ("Named", 104.0)]
 
 
+def test_what_was_taken_over_counts_as_turns_and_gives_the_first_words(store):
+    result = Message("user", (ToolResult("c", (Text("given"),)),))
+    taken = r.Imported((assistant("Hello."), result, user("First  words."), assistant("Yes."), user("More.")), "codex")
+    begun(store, "s1", taken, r.Imported((user("Still more."),)), r.UserSaid(user("Not the first.")))
+    (info,) = store.sessions()
+    assert info.name == "First words."
+    assert fold(entries_of(store.read("s1"))).turn == 3
+
+
+def test_half_a_character_in_a_heading_stops_nothing(store):
+    """Terminals, paths and broken clients have them; the journal keeps them as they came."""
+    begun(store, "s1", r.UserSaid(user("half \ud83d a")))
+    journal = store.open("s1")
+    journal.append(rows_of([r.Renamed("\udcff")], 2))
+    journal.close()
+    store.create("s2", rows_of([r.SessionOpened("s2", "/caf\udce9", 5.0, "half \ud83d")]))
+    found = {info.id: info.heading for info in Sessions(store).list("/caf\udce9")}
+    assert found["s2"].title == "half ?"
+    assert {info.id: info.name for info in store.sessions()}["s1"] == "?"
+    assert fold(entries_of(store.read("s1"))).title == "\udcff"
+
+
+def test_who_writes_is_known_while_they_do(store):
+    begun(store)
+    assert store.writer("s1") is None
+    journal = store.open("s1")
+    assert store.writer("s1") == os.getpid()
+    journal.close()
+    assert store.writer("s1") is None
+
+
+def test_a_lock_that_a_dead_process_left_names_nobody(tmp_path):
+    (tmp_path / "s1").write_text("999999999\n")
+    (tmp_path / "s2").write_text("?\n")
+    assert writer_of(tmp_path, "s1") is None
+    assert writer_of(tmp_path, "s2") is None
+
+
 def test_a_deleted_session_is_gone(store):
     begun(store, "kept")
     store.delete(begun(store, "gone", r.UserSaid(user("secret"))))
@@ -205,6 +245,19 @@ def test_a_session_is_found_by_the_beginning_of_its_name(sessions):
         sessions.find("zzz")
     with pytest.raises(InvalidInput, match="no such session"):
         sessions.find("")
+
+
+def test_a_session_is_made_of_records(sessions):
+    opened = r.SessionOpened("", "/work", 7.0, "A title")
+    name = sessions.take_in(opened, r.Imported((user("a"),)), r.Imported((assistant("b"),)))
+    state = sessions.state(name)
+    assert (state.id, state.workspace, state.created_at, state.title) == (name, "/work", 7.0, "A title")
+    assert state.history == (user("a"), assistant("b"))
+
+
+def test_a_name_that_somebody_else_gave_is_found_as_it_is_written(sessions):
+    begun(sessions.store, "From-Elsewhere")
+    assert sessions.find("From-E").id == "From-Elsewhere"
 
 
 def test_a_title_is_a_record_too(sessions):

@@ -339,3 +339,24 @@ async def test_a_turn_that_is_already_over_ends_even_the_connecting():
         with pytest.raises(Stalled, match="the turn's time ran out"):
             async with client.stream(get(one.url), turn_ends_at=50.0) as response:
                 await response.read(1000)
+
+
+@both
+@real_time
+async def test_when_each_phase_began_is_noted_in_order(tls):
+    async with peer(answer, tls=tls) as one, client_of() as client:
+        stream = client.stream(get(one.url))
+        async with stream as response:
+            await response.read(100)
+    phases = [Phase.DNS, Phase.CONNECT, *([Phase.TLS] if tls else []), Phase.SEND, Phase.FIRST_BYTE, Phase.BODY]
+    assert list(stream.reached) == phases
+    assert sorted(stream.reached.values()) == list(stream.reached.values())
+
+
+@real_time
+async def test_an_exchange_that_fails_has_noted_how_far_it_came():
+    async with peer(answer, tls=True) as one, HttpClient() as client:
+        stream = client.stream(get(one.url))
+        with pytest.raises(TransportFailed):
+            await stream.__aenter__()
+    assert list(stream.reached) == [Phase.DNS, Phase.CONNECT, Phase.TLS]

@@ -61,7 +61,7 @@ def _remove(folder: Path) -> None:
     def open_and_try_again(remove: Callable[[str], object], path: str, _: object) -> None:
         with suppress(OSError):
             for place in (Path(path).parent, Path(path)):
-                if not place.is_symlink():
+                if place.is_relative_to(folder) and not place.is_symlink():  # what is around it is everybody's
                     place.chmod(0o700)
             if remove in {os.unlink, os.rmdir}:
                 remove(path)

@@ -1,18 +1,20 @@
-"""`read_file`: the lines of a text file, within bounds, with the hash that an edit can insist on."""
+"""`read_file`: the lines of a text file, within bounds, with the hash that an edit can insist on; or a picture."""
 
 from typing import Annotated
 
 from msgspec import Meta
 
 from headway.agent.approval import Kind
+from headway.agent.context.images import image_of
 from headway.agent.tools.bounds import shorten
 from headway.agent.tools.define import tool
 from headway.agent.tools.files import content_hash, read
 from headway.agent.tools.near_names import with_near_names
 from headway.agent.tools.texts import line_count, text_of
 from headway.agent.tools.threads import in_thread
-from headway.agent.tools.tool import ToolContext
+from headway.agent.tools.tool import Content, ToolContext
 from headway.agent.workspace import Workspace
+from headway.messages import Text
 
 MOST_LINES = 2_000
 
@@ -25,17 +27,20 @@ async def read_file(
     offset: Annotated[int, Meta(ge=1, description="The first line to show, counted from 1.")] = 1,
     limit: Annotated[int, Meta(ge=1, le=MOST_LINES, description="How many lines to show.")] = MOST_LINES,
     line_numbers: Annotated[bool, "Put the number of each line before it."] = False,
-) -> str:
+) -> Content:
     """Read a text file. The first line of the answer, in brackets, is not part of the file.
 
     It says which lines follow and gives the hash of the whole file, for `edit_file`. Long files come in parts: go on
-    with `offset`.
+    with `offset`. Pictures (PNG, JPEG, GIF, WebP) are shown.
     """
     return await in_thread(_read, context, path, offset, limit, line_numbers=line_numbers)
 
 
-def _read(context: ToolContext, path: str, offset: int, limit: int, *, line_numbers: bool) -> str:
+def _read(context: ToolContext, path: str, offset: int, limit: int, *, line_numbers: bool) -> Content:
     data = _bytes_of(context.workspace, path)
+    image = image_of(data, path)
+    if image is not None:
+        return Text(f"[{path}: {image.media_type}, {len(data):,} bytes; hash {content_hash(data)}]"), image
     text = text_of(data, path)
     total = line_count(text)
     if offset > max(total, 1):

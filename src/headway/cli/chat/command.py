@@ -3,6 +3,7 @@
 import asyncio
 import io
 import sys
+from contextlib import closing
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
@@ -10,13 +11,16 @@ from typing import Any
 import click
 
 from headway.agent.approval import Mode
+from headway.agent.tools.threads import in_thread
 from headway.cli.chat.conversation import Conversation
+from headway.cli.chat.hangup import say_last
 from headway.cli.chat.plain import PlainTalk
 from headway.cli.keeping import Wanted, held_session
 from headway.cli.lines import RunStatus
 from headway.cli.terminal import Terminal
 from headway.failure import InvalidInput
 from headway.settings import Loaded, load
+from headway.settings.safety import Safety, safety_for
 from headway.transport.http import HttpClient
 from headway.transport.tls import trust_from
 
@@ -64,14 +68,19 @@ def chat(prompt: str | None, config: Path | None, workspace: Path, **given: Any)
 
 
 async def _chat(prompt: str, loaded: Loaded, workspace: Path, given: dict[str, Any]) -> int:
+    with closing(await in_thread(safety_for, loaded, workspace)) as safety:
+        return int(await _talk(prompt, loaded, safety, given))
+
+
+async def _talk(prompt: str, loaded: Loaded, safety: Safety, given: dict[str, Any]) -> RunStatus:
     environment = loaded.around.environ
-    wanted = Wanted(workspace, latest=given["latest"], name=given["resume"] or "")
+    wanted = Wanted(safety.workspace.roots[0], latest=given["latest"], name=given["resume"] or "")
     terminal = Terminal(sys.stdout, environment)
     async with (
         held_session(loaded.store_url, wanted, _say) as held,
         HttpClient(trust=trust_from(environment), environment=environment) as client,
     ):
-        conversation = Conversation(loaded, client, held, workspace, given["route"])
+        conversation = Conversation(loaded, client, held, safety, given["route"])
         is_resumed = bool(wanted.latest or wanted.name)
         if terminal.is_live and sys.stdin.isatty():
             from headway.cli.chat.opening import at_screen  # only here is a screen wanted
@@ -82,8 +91,8 @@ async def _chat(prompt: str, loaded: Loaded, workspace: Path, given: dict[str, A
         if conversation.is_kept:
             _say(f"to go on with this: headway chat --resume {conversation.session.id}")
         await conversation.forget_if_empty()
-    return int(status)
+    return status
 
 
 def _say(words: str) -> None:
-    click.echo(f"headway: {words}", err=True)
+    say_last(sys.stderr, f"headway: {words}")

@@ -7,8 +7,9 @@ from typing import Protocol, TypeAlias
 from msgspec import Struct
 
 from headway.agent.approval import Mode
-from headway.cli.chat import acts
+from headway.cli.chat import acts, session_acts
 from headway.cli.chat.conversation import Conversation
+from headway.cli.chat.doctor_act import doctor
 from headway.cli.chat.view import View
 from headway.failure import InvalidInput
 
@@ -58,19 +59,20 @@ TABLE: tuple[Command, ...] = (
     Command("/model", "say who is asked, or ask another model", acts.model, "[provider/model]"),
     Command("/route", "list the routes of the settings, or take another one", acts.route, "[name]"),
     Command("/mode", "what may happen without asking: ask, edits, plan, auto", acts.mode, "[mode]"),
-    Command("/clear", "begin anew; this session is kept", acts.clear, at_once=False),
+    Command("/clear", "begin anew; this session is kept", session_acts.clear, at_once=False),
     Command("/compact", "have the older part summed up", acts.compact, at_once=False),
     Command("/cost", "tokens and dollars, salvaged and wasted", acts.cost),
     Command("/undo", "take the last change of a file back, or change N", acts.undo, "[N]", at_once=False),
     Command("/diff", "what the session has changed, or change N", acts.diff, "[N]"),
     Command("/show", "the last result in full, or the one before it: /show 2", acts.show, "[number]"),
     Command("/queue", "the messages that wait, or forget them", acts.queue, "[clear]"),
-    Command("/sessions", "the sessions of this folder", acts.sessions),
-    Command("/resume", "go on with another session", acts.resume, "ID", at_once=False),
-    Command("/fork", "go on in a copy of this session", acts.fork, at_once=False),
-    Command("/rename", "give this session a title", acts.rename, "TITLE", at_once=False),
+    Command("/sessions", "the sessions of this folder", session_acts.sessions),
+    Command("/resume", "go on with another session", session_acts.resume, "ID", at_once=False),
+    Command("/fork", "go on in a copy of this session", session_acts.fork, at_once=False),
+    Command("/rename", "give this session a title", session_acts.rename, "TITLE", at_once=False),
     Command("/drafts", "a cut call that is kept, and how far it came", acts.drafts),
     Command("/status", "session, route, limits, health", acts.status),
+    Command("/doctor", "settings, keys, providers, store, sandbox", doctor, "[provider]", at_once=False),
     Command("/quit", "leave", acts.leave),
 )
 KEYS = (

@@ -1,6 +1,10 @@
-"""What could stand at the cursor: a command after `/`, a path after `@`. Bounded, whatever the folder holds."""
+"""What could stand at the cursor: a command after `/`, a path after `@`. Bounded, whatever the folder holds.
+
+A path with spaces is put in quotes, as `@"my notes.md"`, which is how it is read when it is sent.
+"""
 
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -8,6 +12,7 @@ from msgspec import Struct
 
 MOST_LOOKED_AT = 5_000
 MOST = 50
+LONGEST = 1_000
 
 
 class Suggestion(Struct, frozen=True):
@@ -22,16 +27,18 @@ def suggestions(before: str, folder: Path, commands: Callable[[], Sequence[tuple
     """Return what fits the text before the cursor."""
     if before.startswith("/") and not before[1:].strip(_WORD):
         return [Suggestion(name, len(before), about) for name, about in commands() if name.startswith(before)]
-    word = before.rsplit(maxsplit=1)[-1] if before and not before[-1].isspace() else ""
-    if not word.startswith("@"):
+    begun = _BEGUN.search(before, max(0, len(before) - LONGEST))
+    if begun is None:
         return []
-    return sorted(_paths(folder, word[1:]), key=lambda found: found.text)[:MOST]
+    paths = _paths(folder, begun[1] or begun[2] or "", len(begun[0]))
+    return sorted(paths, key=lambda found: found.text)[:MOST]
 
 
 _WORD = "abcdefghijklmnopqrstuvwxyz"
+_BEGUN = re.compile(r"""(?<![^\s(\[{])@(?:"([^"\n]*)|([^\s"]*))$""")
 
 
-def _paths(folder: Path, begun: str) -> Iterator[Suggestion]:
+def _paths(folder: Path, begun: str, replaced: int) -> Iterator[Suggestion]:
     parent, _, start = begun.rpartition("/")
     try:
         with os.scandir(folder / parent if parent else folder) as entries:
@@ -39,7 +46,14 @@ def _paths(folder: Path, begun: str) -> Iterator[Suggestion]:
                 if not entry.name.startswith(start) or (entry.name.startswith(".") and not start.startswith(".")):
                     continue
                 path = f"{parent}/{entry.name}" if parent else entry.name
-                if path.isprintable():
-                    yield Suggestion(f"@{path}/" if entry.is_dir() else f"@{path}", len(begun) + 1)
+                if path.isprintable() and '"' not in path:
+                    yield Suggestion(_named(path, is_folder=entry.is_dir()), replaced)
     except OSError:
         return
+
+
+def _named(path: str, *, is_folder: bool) -> str:
+    """Return a path as it is mentioned; the quotes of a folder stay open, for what comes behind it."""
+    if any(one.isspace() for one in path):
+        return f'@"{path}/' if is_folder else f'@"{path}"'
+    return f"@{path}/" if is_folder else f"@{path}"

@@ -4,20 +4,23 @@ Sessions, routes and modes change while it lives; the pool of upstreams and what
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
-from headway.agent.approval import Allow, Approvals, Asker, Deny, Kind, Mode, Rules
-from headway.agent.checkpoints import Checkpoints
+from msgspec import Struct
+from msgspec.structs import replace
+
+from headway.agent.approval import Allow, Approvals, Ask, Deny, Judgement, Kind, Mode, judge
 from headway.agent.compacting import Compactor
 from headway.agent.happenings import AgentSink, Ending
-from headway.agent.loop import Agent, Brief
+from headway.agent.loop import Agent
 from headway.agent.places import Place
 from headway.agent.tools.builtin import BUILTIN
-from headway.agent.tools.tool import ToolContext
-from headway.agent.workspace import Workspace
+from headway.agent.tools.threads import in_thread
 from headway.cli.chat.tally import Tally
+from headway.cli.first_command import before_commands
 from headway.cli.keeping import Held
 from headway.cli.run import SYSTEM, limits_for
 from headway.failure import InvalidInput
@@ -25,43 +28,56 @@ from headway.history.exchanges import size_of
 from headway.messages import ToolCall
 from headway.providers.models import ModelFacts
 from headway.settings import Loaded, Plan, open_pool, plan_for, route_for
+from headway.settings.briefing import brief_for
 from headway.settings.entries import facts_of, provider_of
+from headway.settings.safety import Safety, checkpoints_for, copy_checkpoints
 from headway.store.rows import entries_of
 from headway.store.session import Session
 from headway.transport.http import HttpClient
 from headway.transport.watchdog import Quiet
 from headway.turn.fleet import Fleet
 
-CHECKPOINTS = "checkpoints"
-"""The folder beside the journal that has what files were before, by session."""
+LiveAsker: TypeAlias = Callable[[ToolCall, Ask, Callable[[], Judgement]], Awaitable[Allow | Deny]]
+"""Asks about a call; the last argument judges it anew, as the mode may be switched while the question stands."""
 
 
 class LiveApprovals(Approvals, frozen=True, kw_only=True):
-    """Approvals whose mode can be switched while a turn goes on."""
+    """Approvals whose mode can be switched while a turn goes on, and while a question stands."""
 
     current: Callable[[], Mode]
+    live: LiveAsker
 
     async def decide(self, kind: Kind, call: ToolCall, place: Place | None = None) -> Allow | Deny:
-        """Judge by the mode of this moment."""
-        return await Approvals(self.current(), self.rules, self.asker).decide(kind, call, place)
+        """Judge by the mode of this moment, and ask if it says so."""
+
+        def now() -> Judgement:
+            return judge(self.current(), kind, self.rules, call, place)
+
+        judgement = now()
+        return await self.live(call, replace(judgement, kind=kind), now) if isinstance(judgement, Ask) else judgement
 
 
-class Hooks:
+class Hooks(Struct, frozen=True):
     """Who is told and asked; set by whoever shows the conversation."""
 
-    def __init__(self, sink: AgentSink, asker: Asker, on_output: Callable[[str, str], None] | None = None) -> None:
-        """Tell `sink` what happens, ask `asker` what may, and give `on_output` what commands print."""
-        self.sink, self.asker, self.on_output = sink, asker, on_output
+    sink: AgentSink
+    """Told what happens."""
+    asker: LiveAsker
+    """Asked what may."""
+    warn: Callable[[str], None]
+    """Says what a person should know before the first command runs."""
+    on_output: Callable[[str, str], None] | None = None
+    """Given what commands print."""
 
 
 class Conversation:
     """Asks, and remembers in a session."""
 
-    def __init__(self, loaded: Loaded, client: HttpClient, held: Held, workspace: Path, route: str) -> None:
-        """Go on in the session that is held."""
-        self.loaded, self.held, self.folder = loaded, held, workspace
-        self.workspace = Workspace(workspace)
-        self.mode, self.rules = Mode(loaded.settings.agent.approve), Rules()
+    def __init__(self, loaded: Loaded, client: HttpClient, held: Held, safety: Safety, route: str) -> None:
+        """Go on in the session that is held, within the bounds of `safety`."""
+        self.loaded, self.held, self.safety = loaded, held, safety
+        self.workspace = safety.workspace
+        self.mode = Mode(loaded.settings.agent.approve)
         self._client = client
         self._fleet = Fleet(open_pool(loaded), asyncio.get_running_loop().time)
         self.plan: Plan = plan_for(loaded, route)
@@ -70,6 +86,11 @@ class Conversation:
         self._agent: Agent | None = None
         self._compactor: Compactor | None = None
         self._begin()
+
+    @property
+    def folder(self) -> Path:
+        """Return the folder that is worked in."""
+        return self.workspace.roots[0]
 
     @property
     def session(self) -> Session:
@@ -83,7 +104,8 @@ class Conversation:
 
     def wire(self, hooks: Hooks) -> None:
         """Say who is told and asked."""
-        self._hooks, self._agent = hooks, None
+        sink = before_commands(hooks.sink, self.safety.notice, hooks.warn)
+        self._hooks, self._agent = replace(hooks, sink=sink), None
 
     async def ask(self, words: str) -> Ending:
         """Say something and bring it to an end."""
@@ -99,6 +121,12 @@ class Conversation:
         if self._compactor is not None:
             return self._compactor.turn.quiet() if self._compactor.turn is not None else None
         return self._agent.quiet() if self._agent is not None else None
+
+    def fullness(self) -> str:
+        """Return how much of the window of whoever is asked first the conversation takes, by what was counted there."""
+        state, first = self.session.state, self.plan.chain[0]
+        tokens = state.gauge.tokens(first.model, self._agent.size if self._agent else size_of(state.messages))
+        return f"about {tokens:,} of {first.facts.context:,} tokens ({tokens / first.facts.context:.0%})"
 
     async def compact(self) -> bool:
         """Have the older part of the conversation summed up; say whether that was done."""
@@ -137,7 +165,14 @@ class Conversation:
         """Copy the session and go on in the copy; return the name of the one that stays as it is."""
         before = self.session.id
         await self.session.keep()
-        await self._switch(await self.held.sessions.resume(self.held.sessions.fork(before)))
+        copied = self.held.sessions.fork(before)
+        try:
+            await in_thread(copy_checkpoints, self.loaded, before, copied)
+        except OSError as error:
+            self.held.sessions.delete(copied)
+            what = f"what it has changed could not be copied ({error.strerror or error})"
+            raise InvalidInput("/fork", what, "Nothing was done; make room, and try again") from error
+        await self._switch(await self.held.sessions.resume(copied))
         return before
 
     async def forget_if_empty(self) -> None:
@@ -162,17 +197,18 @@ class Conversation:
         self._begin()
 
     def _begin(self) -> None:
-        self.checkpoints = Checkpoints(self.loaded.around.data_folder / CHECKPOINTS / self.session.id)
+        self.checkpoints = checkpoints_for(self.loaded, self.session.id)
         self.tally.begin(entries_of(self.held.sessions.store.read(self.session.id)))
 
     def _made(self) -> Agent:
         assert self._hooks is not None, "somebody must be told"
         settings, hooks = self.loaded.settings.agent, self._hooks
-        approvals = LiveApprovals(rules=self.rules, asker=hooks.asker, current=lambda: self.mode)
-        limits = limits_for(settings.shell_seconds)
-        context = ToolContext(
-            self.workspace, approvals, limits, on_output=hooks.on_output, checkpoints=self.checkpoints
+        context = self.safety.context(
+            approvals=LiveApprovals(rules=self.safety.rules, live=hooks.asker, current=lambda: self.mode),
+            limits=limits_for(settings.shell_seconds),
+            on_output=hooks.on_output,
+            checkpoints=self.checkpoints if self.held.trouble is None else None,
         )
-        brief = Brief(SYSTEM, self.plan.policy, route=self.plan.route, steps=settings.steps)
+        brief = brief_for(self.loaded, self.plan, self.safety, SYSTEM)
         crew = partial(self._fleet.crew, route_for(self.loaded, self.plan))
         return Agent(self._client, crew, self.session, BUILTIN, context, hooks.sink, brief)

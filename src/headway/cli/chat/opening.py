@@ -4,7 +4,6 @@ import asyncio
 import signal
 
 from headway import __version__
-from headway.cli.chat.acts import recap
 from headway.cli.chat.commands import names
 from headway.cli.chat.completing import Suggestion, suggestions
 from headway.cli.chat.conversation import Conversation
@@ -12,6 +11,7 @@ from headway.cli.chat.keys import input_buffer, keys
 from headway.cli.chat.pasting import Pastes
 from headway.cli.chat.recalling import Recalled
 from headway.cli.chat.screen import Screen
+from headway.cli.chat.session_acts import recap
 from headway.cli.chat.talk import Talk
 from headway.cli.chat.view import View
 from headway.cli.lines import RunStatus
@@ -32,7 +32,7 @@ async def at_screen(conversation: Conversation, terminal: Terminal, prompt: str,
     view = View(screen, terminal, conversation.workspace, loop.time)
     talk = Talk(conversation, view, screen, Pastes())
     screen.build(talk, keys(talk, recalled))
-    screen.buffer.on_text_changed += lambda _: talk.typing.pressed()
+    screen.buffer.on_text_changed += lambda _: talk.questions.typing.pressed()
     status = RunStatus.DONE
 
     def end() -> None:

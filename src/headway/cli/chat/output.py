@@ -4,8 +4,9 @@ It also measures how long writing takes: over a slow link the screen is drawn le
 """
 
 import os
+import select
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
@@ -16,9 +17,10 @@ _BEGIN, _END = "\x1b[?2026h", "\x1b[?2026l"
 class HeldOutput:
     """A stream that prompt_toolkit writes to; while it is held, it only collects."""
 
-    def __init__(self, stream: TextIO) -> None:
-        """Write to a terminal."""
-        self._stream = stream
+    def __init__(self, stream: TextIO, on_gone: Callable[[], None]) -> None:
+        """Write to a terminal; `on_gone` is called once, when that cannot be done any more."""
+        self._stream, self._on_gone = stream, on_gone
+        self._is_gone = False
         self._held = 0
         self._parts: list[str] = []
         self.seconds = 0.0
@@ -37,14 +39,22 @@ class HeldOutput:
             return
         data = "".join(self._parts)
         self._parts.clear()
+        if self._is_gone:
+            return
         began = time.monotonic()
-        rest = f"{_BEGIN}{data}{_END}".encode("utf-8", "replace")
         try:
-            while rest:
-                rest = rest[os.write(self.fileno(), rest) :]
+            self._write_all(f"{_BEGIN}{data}{_END}".encode("utf-8", "replace"))
         except OSError:
-            return  # the terminal is gone; whoever reads from it learns so, and what came is in the session
+            self._is_gone = True
+            self._on_gone()
         self.seconds = time.monotonic() - began
+
+    def _write_all(self, rest: bytes) -> None:
+        while rest:
+            try:
+                rest = rest[os.write(self.fileno(), rest) :]
+            except BlockingIOError:  # a command that shares the terminal has set it so
+                select.select([], [self.fileno()], [])
 
     @contextmanager
     def held(self) -> Iterator[None]:

@@ -27,6 +27,8 @@ STYLES = {
     "string": "32",
 }
 _WORDS = re.compile(r"\s+|\S+")
+_SEQUENCE = re.compile("(\x1b\\[[\\d;]*m)")
+_PLAIN = "\x1b[0m"
 
 
 class Span(NamedTuple):
@@ -47,7 +49,7 @@ class Paint:
         """Return a text in a style."""
         if not (self._colours and style and text):
             return text
-        return f"\x1b[{STYLES[style]}m{text}\x1b[0m"
+        return f"\x1b[{STYLES[style]}m{text}{_PLAIN}"
 
     def line(self, spans: Iterable[Span]) -> str:
         """Return spans as one line."""
@@ -72,6 +74,23 @@ def wrapped(spans: Sequence[Span], width: int, first: str = "", rest: str = "") 
                 used += size
     _trim(lines[-1])
     return [_joined(line) for line in lines]
+
+
+def folded(line: str, width: int, rest: str = "  ") -> list[str]:
+    """Return a line that has its colours already as lines that fit."""
+    if cells(_SEQUENCE.sub("", line)) <= width:
+        return [line]
+    spans, style = list[Span](), ""
+    for part in _SEQUENCE.split(line):
+        if _SEQUENCE.fullmatch(part):
+            style = "" if part == _PLAIN else style + part
+        else:
+            spans.append(Span(part, style))
+    return ["".join(_coloured(span) for span in one) for one in wrapped(spans, width, rest=rest)]
+
+
+def _coloured(span: Span) -> str:
+    return f"{span.style}{span.text}{_PLAIN}" if span.style else span.text
 
 
 def _pieces(word: str, room: int) -> Iterable[str]:

@@ -3,19 +3,23 @@
 import asyncio
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from threading import Thread
+from typing import Any
 
-from headway.agent.approval import Mode
+from headway.agent.approval import Allow, Ask, Deny, Judgement, Mode
 from headway.agent.happenings import AgentItem, Done, Ending, GaveUp, Stopped
 from headway.cli.asking import TerminalAsker, Unattended, keyboard
 from headway.cli.chat.commands import read
 from headway.cli.chat.conversation import Conversation, Hooks
+from headway.cli.chat.hangup import is_gone, say_last
 from headway.cli.chat.view import View
 from headway.cli.lines import Interrupted, RunStatus
 from headway.cli.showing import ForPeople
 from headway.cli.terminal import Terminal
 from headway.failure import HeadwayError
+from headway.messages import ToolCall
 
 
 class _Lines:
@@ -49,7 +53,7 @@ class PlainTalk:
         self._asker: TerminalAsker | Unattended = Unattended()
         if keys is not None:
             self._asker = TerminalAsker(keys, status, conversation.workspace, self._people.paused)
-        conversation.wire(Hooks(self._hear, self._asker))
+        conversation.wire(Hooks(self._hear, self._ask, _warn))
         self._turn: asyncio.Future[Ending] | None = None
         self._status = RunStatus.DONE
         self._is_left = False
@@ -64,9 +68,11 @@ class PlainTalk:
 
     async def run(self, first: str) -> RunStatus:
         """Answer line by line until the input ends; a signal stops a turn, and without one the talk."""
-        loop, lines = asyncio.get_running_loop(), _reading(asyncio.get_running_loop())
+        loop, lines = asyncio.get_running_loop(), asyncio.Queue[str | None]()
+        _read_into(lines, loop, self._hang_up)
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self._interrupt, lines)
+        loop.add_signal_handler(signal.SIGHUP, self._hang_up, lines)
         if first:
             await self._take(first)
         while not self._is_left:
@@ -85,6 +91,13 @@ class PlainTalk:
             self._status = RunStatus.INTERRUPTED
             lines.put_nowait(None)
 
+    def _hang_up(self, lines: "asyncio.Queue[str | None]") -> None:
+        """Leave, as the terminal is gone; what is going on is stopped, and what came of it is kept."""
+        self._status, self._is_left = RunStatus.INTERRUPTED, True
+        lines.put_nowait(None)
+        if self._turn is not None:
+            self._turn.cancel()
+
     async def _take(self, words: str) -> None:
         if not words:
             return
@@ -97,6 +110,10 @@ class PlainTalk:
         except HeadwayError as error:
             self._people.end(Interrupted(), f"headway: {error}")
             self._status = RunStatus.FAILED
+        except OSError:
+            if not is_gone(sys.stdout):
+                raise
+            self._status, self._is_left = RunStatus.INTERRUPTED, True
 
     async def _say(self, words: str) -> None:
         self._turn = asyncio.ensure_future(self.conversation.ask(words))
@@ -128,23 +145,36 @@ class PlainTalk:
                 self._status = RunStatus.STOPPED
                 return f"headway: stopped: {words}"
 
+    async def _ask(self, call: ToolCall, ask: Ask, _: Callable[[], Judgement]) -> Allow | Deny:
+        return await self._asker(call, ask)
+
     async def _hear(self, items: Sequence[AgentItem]) -> None:
         for item in items:
             self.conversation.tally.hear(item)
         await self._people.hear(items)
 
 
-def _reading(loop: asyncio.AbstractEventLoop) -> "asyncio.Queue[str | None]":
+def _warn(words: str) -> None:
+    say_last(sys.stderr, f"headway: {words}")
+
+
+def _read_into(
+    lines: "asyncio.Queue[str | None]",
+    loop: asyncio.AbstractEventLoop,
+    hang_up: Callable[["asyncio.Queue[str | None]"], None],
+) -> None:
     """Read lines in a thread that nobody waits for: a line may never come. None is the end."""
-    lines: asyncio.Queue[str | None] = asyncio.Queue()
 
     def read_all() -> None:
-        for line in sys.stdin:
-            if loop.is_closed():
-                return
-            loop.call_soon_threadsafe(lines.put_nowait, line)
-        if not loop.is_closed():
-            loop.call_soon_threadsafe(lines.put_nowait, None)
+        with suppress(OSError):  # the terminal is gone, or somebody else's
+            for line in sys.stdin:
+                tell(lines.put_nowait, line)
+        if is_gone(sys.stdin):
+            tell(hang_up, lines)
+        tell(lines.put_nowait, None)
+
+    def tell(act: Callable[[Any], None], what: Any) -> None:
+        with suppress(RuntimeError):  # the loop is closed: nobody listens any more
+            loop.call_soon_threadsafe(act, what)
 
     Thread(target=read_all, name="headway input", daemon=True).start()
-    return lines

@@ -7,22 +7,23 @@ most so often, and less often where writing is slow. Nothing is asked of the ter
 import asyncio
 import os
 import sys
-import time
-from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from collections.abc import Mapping
+from typing import Protocol, TextIO
 
-from prompt_toolkit.application import Application
 from prompt_toolkit.buffer import Buffer
-from prompt_toolkit.data_structures import Point, Size
-from prompt_toolkit.input import create_input
+from prompt_toolkit.data_structures import Size
+from prompt_toolkit.input import Input, create_input
+from prompt_toolkit.input.vt100 import Vt100Input
 from prompt_toolkit.key_binding import KeyBindingsBase
 from prompt_toolkit.layout import Layout
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.output.vt100 import Vt100_Output
 from prompt_toolkit.styles import Style
 
+from headway.cli.chat.keyboard import Keyboard
 from headway.cli.chat.layout import body, style_for
 from headway.cli.chat.output import HeldOutput
+from headway.cli.chat.resizing import FindsItself, reflows
 from headway.cli.terminal import Terminal
 
 DRAW_SECONDS = 0.06
@@ -30,7 +31,6 @@ SLOWEST_DRAW_SECONDS = 2.0
 ESCAPE_SECONDS = 0.2
 """After so long an Esc is the key and not the beginning of a sequence; over a slow link these arrive in pieces."""
 KEY_SECONDS = 0.35
-_KEEPS_LINES_AS_THEY_ARE = ("linux", "rxvt", "vt", "screen")
 
 
 class Shown(Protocol):
@@ -59,11 +59,11 @@ class Screen:
         """Draw on a terminal; `buffer` is what is typed."""
         self.terminal, self.buffer = terminal, buffer
         self._environment = environment
-        self._out = HeldOutput(terminal.stream)
+        self._out = HeldOutput(terminal.stream, self._hung_up)
         self._lines: list[str] = []
         self._timer: asyncio.TimerHandle | None = None
-        self._is_stale = False
-        self._app: _App | None = None
+        self._app: FindsItself | None = None
+        self._is_left = False
 
     @property
     def width(self) -> int:
@@ -80,31 +80,43 @@ class Screen:
         depth = None if self.terminal.has_colours else ColorDepth.DEPTH_1_BIT
         term = self._environment.get("TERM", "")
         output = Vt100_Output(self._out, self._size, term=term, default_color_depth=depth, enable_cpr=False)  # type: ignore[arg-type]
-        self._app = _App(
+        self._app = FindsItself(
             layout=Layout(body(self, shown)),
             key_bindings=keys,
             output=output,
-            input=create_input(sys.stdin),
+            input=_keys_of(sys.stdin),
             style=Style.from_dict(style_for(colours=self.terminal.has_colours)),
             erase_when_done=True,
             min_redraw_interval=DRAW_SECONDS / 2,
         )
-        self._app.reflows = self._reflows()
+        self._app.reflows = reflows(self._environment)
         self._app.ttimeoutlen, self._app.timeoutlen = ESCAPE_SECONDS, KEY_SECONDS
-        self._app.before_render += self._before
+        self._app.before_render += lambda _: self._before()
         self._app.after_render += lambda _: self._out.release()
 
     async def run(self) -> None:
-        """Read keys and draw until somebody leaves."""
+        """Read keys and draw until somebody leaves; raises `EOFError` when the terminal goes away."""
         assert self._app is not None, "it must be built first"
+        if self._is_left:
+            return
         await self._app.run_async(handle_sigint=False)
         self._flush()
 
     def leave(self) -> None:
-        """End `run`, once."""
+        """End `run`, once, or before it has begun."""
+        self._is_left = True
         if self._app is not None and self._app.is_running and not self._app.is_done:
             self._flush()
             self._app.exit()
+
+    def _hung_up(self) -> None:
+        """End `run` when nothing can be drawn any more; later, as somebody is in the middle of drawing."""
+
+        def end() -> None:
+            if self._app is not None and self._app.is_running and not self._app.is_done:
+                self._app.exit(exception=EOFError)
+
+        asyncio.get_running_loop().call_soon(end)
 
     def suspend(self) -> None:
         """Give the terminal back to the shell until the job is continued."""
@@ -144,13 +156,14 @@ class Screen:
             self._out.write("".join(f"{line}\r\n" for line in lines))
             app._redraw()  # noqa: SLF001  # in the same write, so that the input never seems to be gone
 
-    def _before(self, app: "Application[Any]") -> None:
+    def _before(self) -> None:
         """Take the last drawing away if the next one is lower: its rows would be left below."""
         self._out.hold()
+        app = self._app
+        assert app is not None, "it draws only when it is built"
         last, size = app.renderer.last_rendered_screen, self._size()
         wanted = app.layout.container.preferred_height(size.columns, size.rows).preferred
-        has_moved = isinstance(app, _App) and app.find_itself()
-        if has_moved or (last is not None and last.height > wanted):
+        if app.find_itself() or (last is not None and last.height > wanted):
             app.renderer.erase(leave_alternate_screen=False)
 
     def _size(self) -> Size:
@@ -160,54 +173,9 @@ class Screen:
             columns, rows = 80, 24
         return Size(rows=rows or 24, columns=columns or 80)
 
-    def _reflows(self) -> bool:
-        """Say whether the terminal wraps what it shows anew when it is made narrower; most do."""
-        given = self._environment
-        if given.get("TMUX"):
-            return True
-        return not given.get("XTERM_VERSION") and not given.get("TERM", "").startswith(_KEEPS_LINES_AS_THEY_ARE)
 
-
-class _App(Application[None]):
-    """An application that finds its own first row again after a resize."""
-
-    reflows = True
-
-    def find_itself(self) -> bool:
-        """Correct the place of the first row if the size has changed since the last drawing; say whether it has.
-
-        The terminal has wrapped what it shows anew by then, and the signal that says so may still be on its way.
-        """
-        renderer, size = self.renderer, self.output.get_size()
-        screen, last = renderer.last_rendered_screen, renderer._last_size  # noqa: SLF001  # nobody else knows
-        if screen is None or last is None or last == size:
-            return False
-        if self.reflows:
-            at = renderer._cursor_pos  # noqa: SLF001  # as above
-            rows = at.x // size.columns
-            for row in range(at.y):
-                used = max((x + 1 for x, cell in screen.data_buffer[row].items() if cell.char.strip()), default=1)
-                rows += -(-used // size.columns)
-            renderer._cursor_pos = Point(at.x % size.columns, min(rows, size.rows - 1))  # noqa: SLF001  # as above
-        return True
-
-    def _on_resize(self) -> None:
-        self.find_itself()
-        super()._on_resize()
-
-
-class TypingPause:
-    """Knows when somebody last pressed a key, so that a question does not catch them in mid-word."""
-
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
-        """Start as if long ago."""
-        self._now, self._last = now, 0.0
-
-    def pressed(self) -> None:
-        """Note a key."""
-        self._last = self._now()
-
-    async def lasts(self, seconds: float) -> None:
-        """Wait until no key was pressed for so long."""
-        while (left := self._last + seconds - self._now()) > 0:  # noqa: ASYNC110  # a key moves the end of the pause
-            await asyncio.sleep(left)
+def _keys_of(stream: TextIO) -> Input:
+    made = create_input(stream)
+    if isinstance(made, Vt100Input):
+        made.stdin_reader = Keyboard(made.fileno(), encoding=stream.encoding)
+    return made

@@ -3,25 +3,20 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Sequence
-from typing import Any
 
-from headway.agent.approval import Allow, Ask, Deny, Mode, judge
+from headway.agent.approval import Mode
 from headway.agent.happenings import AgentItem, Ending
-from headway.agent.previews import preview
-from headway.cli.asking import command_of, is_always, question, verdict
 from headway.cli.chat.commands import read
 from headway.cli.chat.conversation import Conversation, Hooks
 from headway.cli.chat.pasting import Pastes
-from headway.cli.chat.screen import Screen, TypingPause
+from headway.cli.chat.questions import Questions
+from headway.cli.chat.screen import Screen
 from headway.cli.chat.view import View
 from headway.failure import HeadwayError
-from headway.messages import ToolCall
 
 TICK_SECONDS = 0.5
 TWICE_SECONDS = 2.0
 """A second Ctrl-C or Esc within this leaves."""
-PAUSE_SECONDS = 0.7
-"""A question takes the input only when nobody has typed for so long."""
 MODES = (Mode.ASK, Mode.EDITS, Mode.PLAN, Mode.AUTO)
 
 
@@ -33,17 +28,13 @@ class Talk:
         self.conversation, self.view, self.screen, self.pastes = conversation, view, screen, pastes
         self.waiting: list[str] = []
         """Messages that are sent when the turn is over."""
-        self.typing = TypingPause()
+        self.questions = Questions(screen, view, conversation.workspace)
         self._task: asyncio.Task[None] | None = None
         self._began = 0.0
         self._stopping_at = -TWICE_SECONDS
-        self._question: tuple[str, asyncio.Future[str]] | None = None
         self._hint = ""
-        self._always: set[tuple[str, str]] = set()
-        self._asking = asyncio.Lock()
         self._bug: BaseException | None = None
-        self._mode_changed = asyncio.Event()
-        conversation.wire(Hooks(self._hear, self._ask, view.output))
+        conversation.wire(Hooks(self._hear, self.questions.ask, self._warn, view.calls.output))
 
     @property
     def is_busy(self) -> bool:
@@ -62,7 +53,7 @@ class Talk:
             return self._hint
         if not self.is_busy:
             return ""
-        if self._question is not None:
+        if self.questions.is_open:
             return "waiting for your answer · Esc stops"
         words = self.view.status(self.conversation.quiet()) or self._doing()
         return f"{words} · {time.monotonic() - self._began:.0f} s · Esc stops"
@@ -76,7 +67,7 @@ class Talk:
 
     def question(self) -> str:
         """Return what is asked."""
-        return self._question[0] if self._question is not None else ""
+        return self.questions.words
 
     def facts(self) -> str:
         """Return the mode, who is asked, what was spent."""
@@ -90,14 +81,13 @@ class Talk:
     def submit(self, typed: str) -> None:
         """Take a line: an answer, a command, or words for the model, which wait if it is busy."""
         self._hint = ""
-        if self._question is not None:
-            self._answer(typed)
-            return
         words = self.pastes.unfold(typed).strip()
         if not words:
             return
         if words.startswith("/") and not words.startswith("//"):
             self._obey(words)
+        elif self.questions.is_open:
+            self.questions.answer(words)
         elif self.is_busy:
             self.waiting.append(words)
         else:
@@ -145,7 +135,7 @@ class Talk:
     def set_mode(self, mode: Mode) -> None:
         """Switch to a mode; a question that it answers is answered."""
         self.conversation.mode = mode
-        self._mode_changed.set()
+        self.questions.look_again()
         self.screen.changed()
 
     async def run(self, first: str) -> None:
@@ -171,7 +161,7 @@ class Talk:
             await work
         except asyncio.CancelledError:
             was_stopped = True
-        except HeadwayError as error:
+        except (HeadwayError, OSError) as error:  # a full disk ends no talk
             self.view.finish_reply()
             self.view.say(f"✗ {error}", "bad")
             self.view.gap()
@@ -206,6 +196,10 @@ class Talk:
             self.conversation.tally.hear(item)
         await self.view.hear(items)
 
+    def _warn(self, words: str) -> None:
+        self.view.finish_reply()
+        self.view.say(f"! {words}", "warn")
+
     def _obey(self, words: str) -> None:
         """Do what a command says: at once, or, if it has to, when the turn is over."""
         try:
@@ -226,7 +220,7 @@ class Talk:
     async def _at_once(self, act: Awaitable[None]) -> None:
         try:
             await act
-        except HeadwayError as error:
+        except (HeadwayError, OSError) as error:
             self.view.say(str(error), "warn")
         self.view.gap()
 
@@ -236,61 +230,6 @@ class Talk:
         self.waiting.clear()
         self.screen.buffer.text = "\n".join(part for part in held if part)
         self.screen.buffer.cursor_position = len(self.screen.buffer.text)
-
-    async def _ask(self, call: ToolCall, ask: Ask) -> Allow | Deny:
-        """Ask at the screen, one question at a time, unless this was always allowed."""
-        async with self._asking:
-            key = (call.name, command_of(call))
-            if key in self._always or self._is_allowed_now(call, ask):
-                return Allow()
-            shown = await preview(call, self.conversation.workspace)
-            self.view.question(call, question(call, ask, shown, self.screen.terminal))
-            answer = await self._answered(call, ask, "this command" if key[1] else f"every {call.name}")
-            if answer is None:
-                return Allow()
-            if is_always(answer):
-                self._always.add(key)
-            return verdict(answer)
-
-    async def _answered(self, call: ToolCall, ask: Ask, always: str) -> str | None:
-        """Return the answer; None if a switch of the mode has answered it. What was being typed comes back after."""
-        buffer = self.screen.buffer
-        await self.typing.lasts(PAUSE_SECONDS)
-        typed, place = buffer.text, buffer.cursor_position
-        buffer.text = ""
-        answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        self._question = (f"[y]es, [n]o, [a]lways ({always}), or what instead", answer)
-        self.screen.changed()
-        try:
-            while True:
-                self._mode_changed.clear()
-                switched = asyncio.ensure_future(self._mode_changed.wait())
-                either: set[asyncio.Future[Any]] = {answer, switched}
-                await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-                switched.cancel()
-                if answer.done():
-                    return answer.result()
-                if self._is_allowed_now(call, ask):
-                    return None
-        finally:
-            answer.cancel()
-            self._question = None
-            buffer.text = typed
-            buffer.cursor_position = place
-            self.screen.changed()
-
-    def _is_allowed_now(self, call: ToolCall, ask: Ask) -> bool:
-        return isinstance(judge(self.conversation.mode, ask.kind, self.conversation.rules, call), Allow)
-
-    def _answer(self, typed: str) -> None:
-        words = self.pastes.unfold(typed).strip()
-        if self._question is None or not words:
-            return
-        if words.startswith("/"):
-            self._obey(words)
-        elif not self._question[1].done():
-            self.view.say(f"  {words}", "dim")
-            self._question[1].set_result(words)
 
     def _forget_hint(self) -> None:
         self._hint = ""
