@@ -34,7 +34,7 @@ test-clients: $(STAMP) ## Claude Code, Codex, opencode, pi, … unmodified throu
 	HEADWAY_CLIENTS=1 $(BIN)/python -m pytest tests/clients -n $(WORKERS) -rs
 
 test-terminal: $(STAMP) ## The terminal agent in real terminals, and escapes from the sandbox
-	HEADWAY_TERMINAL_TESTS=1 $(BIN)/python -m pytest tests/spec/test_chat.py tests/spec/test_chat_at_hand.py tests/spec/test_sandbox_escapes.py
+	HEADWAY_TERMINAL_TESTS=1 $(BIN)/python -m pytest tests/spec/test_chat.py tests/spec/test_chat_at_hand.py tests/spec/test_chat_hangup.py tests/spec/test_sandbox_escapes.py
 
 check: $(STAMP) ## Format, lint, types, layers, docs drift, tests: what must be green before a change lands
 	$(BIN)/ruff format --check .

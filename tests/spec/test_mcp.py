@@ -60,6 +60,19 @@ def test_a_model_uses_the_tools_of_a_server_and_the_server_is_gone_when_the_run_
     assert not any(map(is_alive, pids(person.home, "far")))
 
 
+def test_a_talk_has_the_tools_too_and_is_told_of_a_server_that_does_not_start(person):
+    person.has_server("far")
+    person.has_server("dead", "crash:initialize")
+    with serving(Script(steps=(Call("far__echo", {"text": "from afar"}), Final("Done.")))) as sim:
+        person.knows(f"{sim.url}/v1")
+        done = person.runs("chat", "--approve", "auto", "Go.")
+    assert done.status == 0, done.err
+    assert "far__echo" in done.out + done.err
+    assert "the MCP server dead: it ended with status 1" in done.err
+    assert "Done." in done.out
+    assert not any(is_alive(pid) for name in ("far", "dead") for pid in pids(person.home, name))
+
+
 def test_a_server_that_hangs_or_crashes_does_not_stop_the_work(person):
     person.has_server("hung", more="seconds = 0.5")
     person.has_server("weak")

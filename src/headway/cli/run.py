@@ -4,7 +4,7 @@ import asyncio
 import io
 import signal
 import sys
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from functools import partial
 from pathlib import Path
 from textwrap import wrap
@@ -29,10 +29,10 @@ from headway.cli.showing import ForPeople, ForPrograms
 from headway.cli.terminal import Terminal
 from headway.failure import HeadwayError, InvalidInput
 from headway.messages import Image, Message, Text
-from headway.settings import Loaded, load, open_pool, plan_for, route_for
+from headway.settings import Loaded, Plan, load, open_pool, plan_for, route_for
 from headway.settings.briefing import brief_for, takes_images
 from headway.settings.mcp_servers import mcp_servers
-from headway.settings.safety import checkpoints_for, safety_for
+from headway.settings.safety import Safety, checkpoints_for, safety_for
 from headway.transport.http import HttpClient
 from headway.transport.tls import trust_from
 from headway.turn.fleet import Fleet
@@ -112,9 +112,13 @@ async def _run(task: Message, loaded: Loaded, workspace: Path, given: dict[str, 
         raise InvalidInput("--image", f"{chain} takes no pictures", "Ask a model that does, by --route")
     for notice in plan.notices:
         _say(notice)
+    with closing(await in_thread(safety_for, loaded, workspace)) as safety:
+        return await _task_done(task, loaded, plan, safety, given)
+
+
+async def _task_done(task: Message, loaded: Loaded, plan: Plan, safety: Safety, given: dict[str, Any]) -> int:
     fleet, route = Fleet(open_pool(loaded), asyncio.get_running_loop().time), route_for(loaded, plan)
-    environment, settings = loaded.around.environ, loaded.settings.agent
-    safety = await in_thread(safety_for, loaded, workspace)
+    environment, settings, workspace = loaded.around.environ, loaded.settings.agent, safety.workspace.roots[0]
     wanted = Wanted(workspace, latest=given["latest"], name=given["resume"] or "")
     async with (
         held_session(loaded.store_url, wanted, _say) as held,

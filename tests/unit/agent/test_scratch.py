@@ -23,7 +23,7 @@ def mode(path: Path) -> int:
 
 def test_it_is_removed_with_all_that_a_command_has_closed_in_it(around):
     held = scratch.HeldScratch()
-    closed = held.scratch.stands_for(Path("/tmp")) / "a" / "b"  # noqa: S108
+    closed = held.scratch.stands_for(Path("/tmp")) / "a" / "b"
     closed.mkdir(parents=True)
     (closed / "file").touch()
     closed.chmod(0)

@@ -20,6 +20,7 @@ from headway.cli.lines import RunStatus
 from headway.cli.terminal import Terminal
 from headway.failure import InvalidInput
 from headway.settings import Loaded, load
+from headway.settings.mcp_servers import mcp_servers
 from headway.settings.safety import Safety, safety_for
 from headway.transport.http import HttpClient
 from headway.transport.tls import trust_from
@@ -82,12 +83,13 @@ async def _talk(prompt: str, loaded: Loaded, safety: Safety, given: dict[str, An
     ):
         conversation = Conversation(loaded, client, held, safety, given["route"])
         is_resumed = bool(wanted.latest or wanted.name)
-        if terminal.is_live and sys.stdin.isatty():
-            from headway.cli.chat.opening import at_screen  # only here is a screen wanted
+        async with mcp_servers(loaded, conversation.folder, client, conversation.warn) as conversation.servers:
+            if terminal.is_live and sys.stdin.isatty():
+                from headway.cli.chat.opening import at_screen  # only here is a screen wanted
 
-            status = await at_screen(conversation, terminal, prompt, is_resumed=is_resumed)
-        else:
-            status = await PlainTalk(conversation, terminal).run(prompt)
+                status = await at_screen(conversation, terminal, prompt, is_resumed=is_resumed)
+            else:
+                status = await PlainTalk(conversation, terminal).run(prompt)
         if conversation.is_kept:
             _say(f"to go on with this: headway chat --resume {conversation.session.id}")
         await conversation.forget_if_empty()

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -36,6 +36,10 @@ from headway.store.session import Session
 from headway.transport.http import HttpClient
 from headway.transport.watchdog import Quiet
 from headway.turn.fleet import Fleet
+
+if TYPE_CHECKING:
+    from headway.agent.mcp.servers import Servers
+    from headway.agent.tools.tool import Tool
 
 LiveAsker: TypeAlias = Callable[[ToolCall, Ask, Callable[[], Judgement]], Awaitable[Allow | Deny]]
 """Asks about a call; the last argument judges it anew, as the mode may be switched while the question stands."""
@@ -83,6 +87,10 @@ class Conversation:
         self.plan: Plan = plan_for(loaded, route)
         self.tally = Tally(self.facts)
         self._hooks: Hooks | None = None
+        self._unsaid: list[str] = []
+        self.servers: Servers | None = None
+        """Those that give more tools."""
+        self._tools: tuple[Tool, ...] = BUILTIN
         self._agent: Agent | None = None
         self._compactor: Compactor | None = None
         self._begin()
@@ -106,12 +114,23 @@ class Conversation:
         """Say who is told and asked."""
         sink = before_commands(hooks.sink, self.safety.notice, hooks.warn)
         self._hooks, self._agent = replace(hooks, sink=sink), None
+        unsaid, self._unsaid = self._unsaid, []
+        for words in unsaid:
+            hooks.warn(words)
+
+    def warn(self, words: str) -> None:
+        """Say what a person should know, as soon as somebody can be told."""
+        if self._hooks is not None:
+            self._hooks.warn(words)
+        else:
+            self._unsaid.append(words)
 
     async def ask(self, words: str) -> Ending:
         """Say something and bring it to an end."""
         self.tally.begin_turn()
-        self._agent = self._agent or self._made()
         try:
+            await self._look_for_tools()
+            self._agent = self._agent or self._made()
             return await self._agent.ask(words)
         finally:
             self.tally.end_turn()
@@ -200,6 +219,13 @@ class Conversation:
         self.checkpoints = checkpoints_for(self.loaded, self.session.id)
         self.tally.begin(entries_of(self.held.sessions.store.read(self.session.id)))
 
+    async def _look_for_tools(self) -> None:
+        """Take up what servers offer now: they may have come back, or offer something else."""
+        offered = await self.servers.tools() if self.servers is not None else ()
+        tools = (*BUILTIN, *offered)
+        if [tool.spec for tool in tools] != [tool.spec for tool in self._tools]:
+            self._tools, self._agent = tools, None
+
     def _made(self) -> Agent:
         assert self._hooks is not None, "somebody must be told"
         settings, hooks = self.loaded.settings.agent, self._hooks
@@ -211,4 +237,4 @@ class Conversation:
         )
         brief = brief_for(self.loaded, self.plan, self.safety, SYSTEM)
         crew = partial(self._fleet.crew, route_for(self.loaded, self.plan))
-        return Agent(self._client, crew, self.session, BUILTIN, context, hooks.sink, brief)
+        return Agent(self._client, crew, self.session, self._tools, context, hooks.sink, brief)

@@ -14,6 +14,7 @@ from headway.cli.chat.markdown import Reply
 from headway.cli.chat.page import Page, Paper
 from headway.cli.chat.paint import folded
 from headway.cli.chat.story import Story
+from headway.cli.next_steps import next_step
 from headway.cli.now import Now
 from headway.cli.status import status_line
 from headway.cli.terminal import Terminal, fit
@@ -76,6 +77,8 @@ class View(Page):
                 self.say("interrupted; what came is kept. Say “continue” to go on from there", "warn")
             case GaveUp(failure=failure, why=why):
                 self.say(f"✗ {failure.reason} Given up: {why.value}. What came is kept: say “continue” to go on", "bad")
+                if step := next_step(failure):
+                    self.say(step.replace("headway doctor", "/doctor"), "warn")
             case Stopped(words=words):
                 self.say(f"✗ stopped: {words}", "bad")
             case Done():
