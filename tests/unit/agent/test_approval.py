@@ -240,3 +240,15 @@ def test_separators_and_comments_are_told_apart():
         Break("&&", glued=True),
         Word("e", "e"),
     ]
+
+
+@pytest.mark.parametrize(
+    "command", ["pytest > /tmp/out.txt", "make >> /var/log/make 2>&1", "ls &> ./listing", ">/tmp/x ls"]
+)
+def test_a_file_that_is_written_to_is_no_command_that_could_be_a_denied_one(command):
+    assert isinstance(judged(command, Mode.AUTO, deny=["shell(git push *)"]), Allow)
+
+
+@pytest.mark.parametrize("command", [">/tmp/x git push", "ls > f; git push", 'ls > "$(git push)"', "ls >(git push)"])
+def test_a_denied_command_is_found_behind_a_redirection(command):
+    assert not isinstance(judged(command, Mode.AUTO, deny=["shell(git push)"]), Allow)

@@ -23,6 +23,7 @@ LONGEST = 20_000
 """Characters. What is longer holds a whole file or is meant to tire its reader."""
 MOST_TOKENS = 2_000
 _LISTS = re.compile(r"(?:[;\n|]|&&)+")
+_WRITES = re.compile(r"&?>{1,2}[|&]?")
 _ASSIGNMENT = re.compile(r"\w+(?:\[[^]]*\])?\+?=")
 _COMPUTED = re.compile(r"[$`]|\{.*?(?:,|\.\.)", re.DOTALL)
 """Marks of a word that the shell computes: variables, commands, lists in braces."""
@@ -100,16 +101,23 @@ def read_command(line: str, depth: int = 0) -> Command:
 
 
 def _split(tokens: Sequence[Token]) -> Iterator[list[Word]]:
-    """Cut at every break; what follows a redirection is looked at like a command as well."""
+    """Cut at every break. What is written to is no command; what else follows a redirection is looked at like one."""
     words: list[Word] = []
+    before: Token | None = None
     for token in tokens:
+        last, before = before, token
         if isinstance(token, Word):
-            words.append(token)
+            if not (isinstance(last, Break) and _WRITES.fullmatch(last.text) and _is_literal(token)):
+                words.append(token)
         elif words:
             yield words
             words = []
     if words:
         yield words
+
+
+def _is_literal(word: Word) -> bool:
+    return not any(one in word.bare for one in "$`")
 
 
 def _is_plain(token: Token) -> bool:
