@@ -2,6 +2,7 @@
 
 import ast
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ def rows_of(test: ast.FunctionDef | ast.AsyncFunctionDef) -> set[int]:
     return {ast.literal_eval(argument) for mark in marks for argument in mark.args}
 
 
+@cache
 def proofs() -> dict[int, list[str]]:
     """Return, for each row, the tests that are marked with it."""
     found = defaultdict(list)

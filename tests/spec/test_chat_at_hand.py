@@ -102,8 +102,6 @@ def test_what_is_denied_and_what_is_secret_is_held_in_the_mode_that_asks_for_not
         token.write_text("what the token is")
         with home.pane("--approve", "auto", agent=rules, env={"OPENAI_API_KEY": key}, lines=60) as pane:
             pane.enter("Go.")
-            pane.sees(r"whether this does it cannot be\s+told(.|\n)*\[y\]es")
-            pane.enter("y")
             pane.sees(r"\? read_file")
             pane.sees(r"\[y\]es")
             assert "what the token is" not in home.told(), "whatever is allowed, a hidden place is asked about"
