@@ -63,10 +63,10 @@ class Compactor:
         return endpoint if named is None else replace(endpoint, context=min(named, endpoint.context or named))
 
     async def before_overflow(self, crew: Crew, ledger: Ledger, request: ModelRequest, share: float) -> bool:
-        """Sum up what is old if a request comes near the smallest window of the crew; say whether that was tried."""
+        """Sum up what is old if a request comes near the window of whoever is asked; say whether that was tried."""
         state = self._session.state
-        endpoints = [self._as_learnt(endpoint) for endpoint in crew.endpoints]
-        room = room_before_overflow(endpoints, state.gauge, share, request.max_output_tokens)
+        first = self._as_learnt(crew.endpoints[0])
+        room = room_before_overflow(first, state.gauge, share, request.max_output_tokens)
         size = request_size(request) + (len(state.salvage.draft.arguments) if state.salvage.draft is not None else 0)
         if room is None or size <= room:
             self._not_before = 0

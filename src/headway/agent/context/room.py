@@ -1,10 +1,9 @@
 """How long a request may become before its conversation is summed up. Pure.
 
-Everybody counts who could be asked for the next reply, so that a reply that goes on with another model has room there
-too. A part of each window is left for the reply; some models could write more than there is, so that part is bounded.
+The window of whoever is asked counts, and not that of a smaller one behind: a conversation is not given up for somebody
+who may never be asked, and who is asked after all says what there is room for. A part of the window is left for the
+reply; some models could write more than there is, so that part is bounded.
 """
-
-from collections.abc import Iterable
 
 from headway.history.measure import Gauge
 from headway.turn.endpoint import Endpoint
@@ -17,18 +16,16 @@ MOST_OUTPUT_SHARE = 0.3
 
 
 def room_before_overflow(
-    endpoints: Iterable[Endpoint], gauge: Gauge, share: float = SHARE, output_tokens: int | None = None
+    endpoint: Endpoint, gauge: Gauge, share: float = SHARE, output_tokens: int | None = None
 ) -> int | None:
-    """Return how many characters a request may have, where there is the least room; None if nobody's window is known.
+    """Return how many characters a request may have; None if the window is not known.
 
     `output_tokens` is the cap on the reply, if there is one. A share of 0 knows no bound.
     """
-    rooms = (
-        gauge.characters(endpoint.model, _tokens(endpoint.context * share, output_tokens or endpoint.output_limit))
-        for endpoint in endpoints
-        if endpoint.context is not None and share > 0
-    )
-    return min(rooms, default=None)
+    if endpoint.context is None or not share:
+        return None
+    tokens = _tokens(endpoint.context * share, output_tokens or endpoint.output_limit)
+    return gauge.characters(endpoint.model, tokens)
 
 
 def _tokens(window: float, output_tokens: int | None) -> int:
