@@ -182,7 +182,8 @@ class Response:
         reader.feed(data)
         if self._taker is not None and reader.pieces:
             return self._taken_at_once(self._taker) and reader.state is _BODY
-        self._unread += len(data)
+        if reader.pieces:  # the frame of a chunk, come by itself, is nothing that waits to be read
+            self._unread += len(data)
         if self._unread > UNREAD_LIMIT:
             self._connection.pause_reading()
         return False

@@ -116,3 +116,29 @@ def test_silence_is_still_noticed():
             await response.each(lambda _: True)
 
     spoken(work, then_seconds=3600, dead_seconds=7)
+
+
+def test_frames_that_come_apart_from_what_they_frame_do_not_add_up_to_a_pause():
+    """A connection that reads on their account would be paused by them, and nobody would ever let it go on."""
+    count = 40
+
+    async def serve(_, writer: asyncio.StreamWriter) -> None:
+        writer.write(HEAD)
+        for _number in range(count):
+            for piece in (b"1;" + b"x" * 4000 + b"\r\n", b"y\r\n"):
+                await asyncio.sleep(1)
+                writer.write(piece)
+        writer.write(b"0\r\n\r\n")
+        writer.close()
+
+    async def main():
+        server = await asyncio.start_server(serve, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        got = []
+        async with HttpClient() as client, server:
+            request = HttpRequest("POST", f"http://127.0.0.1:{port}/")
+            async with client.stream(request, Limits(first_content_seconds=1000, dead_seconds=10)) as response:
+                assert not await response.each(lambda data: got.append(data) is None)
+        assert b"".join(got) == b"y" * count
+
+    run_virtual(main())
