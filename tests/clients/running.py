@@ -15,7 +15,7 @@ from clients.agents import FILE, Agent
 from headway.sim import Exchange, Script, SimServer, read_fault, serving
 
 CLIENTS = Path(__file__).parents[2] / ".clients"
-SECONDS = 240
+SECONDS = 150
 PATIENCE = {  # enough for a machine that is busy, and little enough to wait for
     "HEADWAY_LIMITS_SILENCE_SECONDS": "4",
     "HEADWAY_LIMITS_DEAD_SECONDS": "4",
@@ -77,17 +77,22 @@ class Stage:
 
     def run(self, agent: Agent, *options: str, **variables: str) -> Outcome:
         program = program_of(agent)
-        started = subprocess.run(
-            [sys.executable, "-m", "headway", "exec", *options, "--", str(program), *agent.arguments],
-            cwd=self.workspace,
-            env=self.environment(agent) | variables,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            timeout=SECONDS,
-            check=False,
-        )
+        try:
+            started = subprocess.run(
+                [sys.executable, "-m", "headway", "exec", *options, "--", str(program), *agent.arguments],
+                cwd=self.workspace,
+                env=self.environment(agent) | variables,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                encoding="utf-8",
+                timeout=SECONDS,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as late:
+            said = f"{(late.stdout or b'')[-1500:]!r}\n{(late.stderr or b'')[-3000:]!r}"
+            asked = [(one.path, one.status, one.faults) for sim in self.sims for one in sim.log]
+            raise AssertionError(f"it did not come to an end: {said}\n{asked}") from late
         written = self.workspace / FILE
         return Outcome(
             started.returncode,

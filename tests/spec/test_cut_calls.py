@@ -176,3 +176,21 @@ def test_of_two_calls_the_whole_one_is_run_once_and_the_cut_one_is_asked_for_aft
         await next_turn_works(lab, endpoint)
 
     in_lab(tmp_path, work)
+
+
+@WIRES
+@pytest.mark.parametrize("fault", ["rst", "fin", "stall"])
+def test_a_small_call_that_is_cut_twice_at_one_place_is_asked_for_once_more_where_there_is_nobody_else(
+    tmp_path, wire, fault
+):
+    """Two cuts alike look like a filter, and are sometimes only bad luck."""
+    small = Script(prompt="Note it.", steps=(WriteFile("note.txt", "A short note.\n"), Final("Noted.")))
+
+    async def work(lab):
+        endpoint = await lab.provider(broken(small, f"{fault} at=call+20 first=2"), wire)
+        assert await asked(lab, small, endpoint) == Done("Noted.")
+        assert effects(lab) == ["write_file"]
+        assert lab.file("note.txt") == "A short note.\n"
+        await next_turn_works(lab, endpoint)
+
+    in_lab(tmp_path, work)
