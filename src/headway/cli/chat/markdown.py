@@ -1,13 +1,14 @@
 """Markdown as it streams, line by line: a line that is whole is shown once and never again; the rest is the tail.
 
 Only what a line says by itself counts, and whether a fence is open. So nothing that comes later can change what was
-shown, however long the answer is.
+shown, however long the answer is. Rows of a table wait for its end, as their columns depend on all of them.
 """
 
 import re
 from collections.abc import Callable
 
 from headway.cli.chat.paint import Paint, Span, wrapped
+from headway.cli.chat.tables import MOST_ROWS, drawn, is_row
 from headway.cli.terminal import visible
 
 LONGEST_STYLED = 4_000
@@ -55,6 +56,8 @@ class Reply:
         self._open = ""
         self._fence, self._language = "", ""
         self._blank = True
+        self._rows: list[str] = []
+        """Of a table that has not ended."""
         self._tail_of: tuple[str, int] = ("", 0)
         self._tail: list[str] = []
 
@@ -64,7 +67,9 @@ class Reply:
         return [line for source in whole for line in self._finished(source)]
 
     def tail(self) -> list[str]:
-        """Return the line that is not whole, as it looks so far."""
+        """Return what is not whole, as it looks so far: a line, or a table."""
+        if self._rows:
+            return [*self._table(), *([visible(self._open[-TAIL:])] if self._open else [])]
         if not self._open:
             return []
         key = (self._open, self._width())
@@ -76,16 +81,33 @@ class Reply:
     def end(self) -> list[str]:
         """Return what is left; nothing more comes."""
         rest, self._open = self._open, ""
-        lines = self._finished(rest) if rest else []
+        lines = [*(self._finished(rest) if rest else []), *self._table_ended()]
         self._fence, self._language = "", ""
         return lines
 
     @property
     def is_between(self) -> bool:
         """Say whether a word from somebody else would not stand in the middle of anything."""
-        return not self._open and not self._fence
+        return not self._open and not self._fence and not self._rows
 
     def _finished(self, source: str) -> list[str]:
+        if not self._fence and is_row(source):
+            self._rows.append(source)
+            self._blank = False
+            return self._table_ended() if len(self._rows) >= MOST_ROWS else []
+        return [*self._table_ended(), *self._line_finished(source)]
+
+    def _table_ended(self) -> list[str]:
+        lines = self._table()
+        self._rows.clear()
+        return lines
+
+    def _table(self) -> list[str]:
+        rows = [visible(row.expandtabs(4)) for row in self._rows]
+        table = drawn(rows, self._width(), inline)
+        return rows if table is None else [self._paint.line(line).rstrip() for line in table]
+
+    def _line_finished(self, source: str) -> list[str]:
         fence = _FENCE.match(source)
         if fence is not None and not self._fence:
             self._fence, self._language = fence[1], fence[2]
@@ -114,8 +136,6 @@ def line_spans(text: str, width: int) -> list[list[Span]]:
         return wrapped([Span(span.text, "heading") for span in inline(found[2])], width)
     if _RULE.match(text) is not None:
         return [[Span("─" * min(40, width), "dim")]]
-    if text.lstrip().startswith("|"):
-        return [[Span(text)]]
     if (found := _QUOTE.match(text)) is not None:
         return wrapped([Span(span.text, span.style or "quote") for span in inline(found[1])], width, "│ ", "│ ")
     if (found := _ITEM.match(text)) is not None:
