@@ -5,6 +5,8 @@ import os
 import signal
 import subprocess
 import sys
+import time
+from contextlib import contextmanager
 
 import pytest
 from msgspec.structs import replace
@@ -142,24 +144,40 @@ def test_without_servers_it_says_how_to_have_one(person):
     assert "[mcp.NAME]" in done.out
 
 
-def test_an_interrupt_in_the_middle_of_a_call_ends_the_servers(person):
-    person.has_server("far", "child", "stubborn")
-    with serving(Script(steps=(Call("far__sleep"), Final("Done.")))) as sim:
+@contextmanager
+def running(person, script):
+    """Run a task with `--json`, in a process of its own."""
+    with serving(script) as sim:
         person.knows(f"{sim.url}/v1")
-        process = subprocess.Popen(
+        with subprocess.Popen(
             [sys.executable, "-m", "headway", "run", "--json", "--approve", "auto", "Go."],
             env=dict(os.environ),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-        )
-        with process:
-            for line in process.stdout:
-                if '"tool_began"' in line:
-                    process.send_signal(signal.SIGINT)
-                    break
-            process.communicate(timeout=60)
+        ) as process:
+            yield process
+
+
+def test_an_interrupt_in_the_middle_of_a_call_ends_the_servers(person):
+    person.has_server("far", "child", "stubborn")
+    with running(person, Script(steps=(Call("far__sleep"), Final("Done.")))) as process:
+        assert any('"tool_began"' in line for line in process.stdout)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
     assert process.returncode == RunStatus.INTERRUPTED
     assert len(pids(person.home, "far")) == 2
     assert not any(map(is_alive, pids(person.home, "far")))
+
+
+def test_an_interrupt_while_a_server_starts_is_told_as_any_other(person):
+    person.has_server("slow", "hang:initialize")
+    with running(person, Script(steps=(Final("Done."),))) as process:
+        while not pids(person.home, "slow"):
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=60)
+    assert process.returncode == RunStatus.INTERRUPTED
+    assert "interrupted" in out.splitlines()[-1]
+    assert not any(map(is_alive, pids(person.home, "slow")))

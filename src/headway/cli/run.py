@@ -138,17 +138,17 @@ async def _task_done(task: Message, loaded: Loaded, plan: Plan, safety: Safety, 
         )
         brief = brief_for(loaded, plan, safety, SYSTEM)
         hear = before_commands(shown.hear, safety.notice, _say)
-        tools = (*BUILTIN, *await servers.tools())
-        agent = Agent(client, partial(fleet.crew, route), held.session, tools, context, hear, brief)
-        with people.watching(agent.quiet) if people else nullcontext():
-            try:
+        try:
+            tools = (*BUILTIN, *await servers.tools())
+            agent = Agent(client, partial(fleet.crew, route), held.session, tools, context, hear, brief)
+            with people.watching(agent.quiet) if people else nullcontext():
                 ending = await agent.ask(task)
-            except asyncio.CancelledError:
-                shown.end(Interrupted())
-                raise
-            except HeadwayError as error:
-                shown.end(Failed(str(error)))
-                raise
+        except asyncio.CancelledError:
+            shown.end(Interrupted())
+            raise
+        except HeadwayError as error:
+            shown.end(Failed(str(error)))
+            raise
         result, cause = _judged(ending, asker, held.session.id if held.trouble is None else "")
         shown.end(ending, f"headway: {cause}" if cause else "")
         return int(result)
