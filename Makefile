@@ -27,7 +27,7 @@ demo: $(STAMP) ## The main job, no key needed
 	@$(BIN)/python -m headway demo
 
 test: $(STAMP) ## The whole test suite
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 test-clients: $(STAMP) ## Claude Code, Codex, opencode, pi, … unmodified through the gateway (needs npm; minutes)
 	$(BIN)/python tests/clients/install.py
