@@ -18,7 +18,7 @@ from support.grammar import problems
 from support.raw_http import RawClient, raw_client, request_bytes
 
 SCRIPT = Script(prompt="Go.", steps=(Say("I write it."), WriteFile("a.txt", "words"), Final("Done.")), pace=Pace(10))
-HONEST = {200, 400, 401, 404, 405, 408, 413, 429, 431, 502, 504, 529}
+HONEST = {200, 400, 401, 403, 404, 405, 408, 413, 429, 431, 502, 504, 529}
 """What a client may be told; 500 would be a mistake of ours."""
 PATHS = [*(f"/v1{wire.path}" for wire in WIRES.values()), "/v1/messages/count_tokens", "/v1/models", "/metrics", "/"]
 each_wire = pytest.mark.parametrize("wire", WIRES)

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from headway.agent.sandbox.finding import find
-from headway.sim.script import Call, Final, Pace, Script, WriteFile
+from headway.sim.script import Call, Final, Pace, Say, Script, WriteFile
 from support.chats import at_home
 from support.lengths import only_at_length
 
@@ -327,6 +327,38 @@ def test_a_dumb_terminal_gets_lines_and_no_sequences(tmp_path):
             seat.type("/quit\n")
             assert seat.ends() == 0
         assert "\x1b" not in seat.raw
+
+
+def test_a_question_is_answered_by_the_next_line_where_nothing_can_be_drawn(tmp_path):
+    from support.screen import Seat
+
+    steps = (WriteFile("one.txt", "one\n"), WriteFile("two.txt", "two\n"), Final("Both."))
+    with at_home(tmp_path, Script(steps=steps)) as home:
+        with Seat(home.command(), home.environment(TERM="dumb")) as seat:
+            seat.sees(r">$")
+            seat.type("Write them.\n")
+            seat.sees(r"instead:$")
+            seat.type("y\n")
+            seat.sees(r"(?s)instead:.*instead:$")
+            seat.type("yes\n")
+            seat.sees(r"Both\.\n>$")
+            seat.type("/quit\n")
+            assert seat.ends() == 0
+        assert sorted(path.name for path in home.work.iterdir()) == ["one.txt", "two.txt"]
+
+
+def test_what_is_said_after_a_call_begins_a_line(tmp_path):
+    steps = (Say("I look."), Call("list_files", {"path": "."}), Final("Nothing there."))
+    with at_home(tmp_path, Script(steps=steps)) as home:
+        assert chat(home, given="Look.\n").stdout == "I look.\nNothing there.\n"
+
+
+def test_a_name_that_names_no_session_is_refused(tmp_path):
+    with at_home(tmp_path, Script(steps=(Final("Hello."),))) as home:
+        done = chat(home, "--resume", "", given="Hello.\n")
+        assert done.returncode == 2
+        assert "--resume: it names no session" in done.stderr
+        assert home.asked() == 0
 
 
 def test_help_stays_light(tmp_path):

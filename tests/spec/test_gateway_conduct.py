@@ -223,7 +223,7 @@ def test_a_client_that_does_not_read_is_waited_for_and_then_dropped(tmp_path):
         with socket.socket() as sock:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             sock.connect(("127.0.0.1", port))
-            head = f"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: {len(body)}\r\n\r\n"
+            head = f"POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: {len(body)}\r\n\r\n"
             sock.sendall(head.encode() + body)
             await until(lambda: gate.traces)
         assert gate.traces[0].outcome == "client_left"

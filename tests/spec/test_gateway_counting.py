@@ -51,3 +51,13 @@ def test_a_provider_that_is_down_does_not_keep_a_client_from_counting(tmp_path):
         assert not gate.traces, "a count is no request to a model"
 
     at_gate(tmp_path, work)
+
+
+def test_counting_is_a_request_like_any_other(tmp_path):
+    async def work(gate):
+        sim = await gate.provider(TALK, "anthropic")
+        await gate.open(extra="[gateway]\nrequests_per_minute = 2")
+        assert [(await ask(gate)).status for _ in range(4)] == [200, 200, 429, 429]
+        assert len(sim.log) == 2
+
+    at_gate(tmp_path, work)

@@ -86,11 +86,14 @@ class Gate:
         self._wires.append(wire)
         return sim
 
-    async def open(self, extra: str = "", route: str = "", chain: Sequence[str] = ()) -> None:
+    async def open(
+        self, extra: str = "", route: str = "", chain: Sequence[str] = (), *, client_key: bool = False
+    ) -> None:
         """Start the gateway on the providers so far; `route` is more of its default route."""
         tables = ""
         for number, (sim, wire) in enumerate(zip(self.sims, self._wires, strict=True), 1):
             tables += f'[providers.p{number}]\nwire = "{wire}"\nbase_url = "{sim.url}"\nkeys = ["env:KEY"]\n'
+            tables += "client_key = true\n" if client_key else ""
         names = list(chain) or [f"p{number}/model-{number}" for number in range(1, len(self.sims) + 1)]
         text = f"{tables}[routes.default]\nchain = {json.dumps(names)}\n{route}\n{self._limits}\n{extra}"
         file = self._folder / "gate.toml"

@@ -140,7 +140,7 @@ def request_bytes(
     **headers: Any,
 ) -> bytes:
     """Return a request; `chunks` are the sizes in which its body is sent, where it is not sent as one."""
-    lines = [f"{method} {path} HTTP/1.1", "host: gateway"]
+    lines = [f"{method} {path} HTTP/1.1", "host: localhost"]
     lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
     if not chunks:
         lines.append(f"content-length: {len(body)}")

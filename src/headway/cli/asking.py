@@ -7,7 +7,7 @@ are a no that says what to do instead. Ctrl-C interrupts the run, as everywhere.
 import asyncio
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
@@ -52,9 +52,14 @@ class TerminalAsker:
         terminal: Terminal,
         workspace: Workspace,
         leave_screen: Callable[[], AbstractContextManager[None]],
+        next_line: Callable[[], Awaitable[bytes]] | None = None,
     ) -> None:
-        """Read answers from a file descriptor; `leave_screen` keeps others from writing while a question stands."""
+        """Read answers from a file descriptor; `leave_screen` keeps others from writing while a question stands.
+
+        Where somebody else reads that descriptor already, `next_line` gives what is typed from now on.
+        """
         self._keyboard, self._terminal, self._workspace = keyboard, terminal, workspace
+        self._next_line = next_line
         self._leave_screen = leave_screen
         self._always: set[tuple[str, str]] = set()
 
@@ -73,10 +78,11 @@ class TerminalAsker:
 
     async def _answer(self, always: str) -> str | None:
         """Return the line that was typed; None when the input was closed."""
-        self._forget_what_was_typed()
+        if self._next_line is None:
+            self._forget_what_was_typed()
         while True:
             self._terminal.write(f"  [y]es, [n]o, [a]lways {always}, or what to do instead: ")
-            line = await self._line()
+            line = await (self._next_line or self._line)()
             if not line:
                 self._terminal.write("\n")
                 return None

@@ -4,9 +4,10 @@ A new task does not need a store to be done, so it is done without one. To go on
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import click
 from msgspec import Struct
@@ -26,6 +27,14 @@ class Wanted(Struct, frozen=True):
     workspace: Path
     latest: bool = False
     name: str = ""
+
+
+def wanted_by(workspace: Path, given: Mapping[str, Any]) -> Wanted:
+    """Return the session that flags mean."""
+    name = given["resume"]
+    if name is not None and not name.strip():
+        raise InvalidInput("--resume", "it names no session", "`headway sessions` lists them.")
+    return Wanted(workspace, latest=given["latest"], name=name or "")
 
 
 class Held(Struct):

@@ -23,7 +23,7 @@ from headway.agent.tools.tool import ToolLimits
 from headway.agent.workspace import Workspace
 from headway.cli.asking import TerminalAsker, Unattended, keyboard
 from headway.cli.first_command import before_commands
-from headway.cli.keeping import Wanted, held_session
+from headway.cli.keeping import held_session, wanted_by
 from headway.cli.lines import MEANINGS, Failed, Interrupted, RunStatus
 from headway.cli.showing import ForPeople, ForPrograms
 from headway.cli.terminal import Terminal
@@ -110,7 +110,7 @@ async def _run(task: Message, loaded: Loaded, workspace: Path, given: dict[str, 
     if given["image"] and not takes_images(plan):
         chain = ", ".join(link.name for link in plan.chain)
         raise InvalidInput("--image", f"{chain} takes no pictures", "Ask a model that does, by --route")
-    for notice in plan.notices:
+    for notice in (*loaded.notices, *plan.notices):
         _say(notice)
     with closing(await in_thread(safety_for, loaded, workspace)) as safety:
         return await _task_done(task, loaded, plan, safety, given)
@@ -119,7 +119,7 @@ async def _run(task: Message, loaded: Loaded, workspace: Path, given: dict[str, 
 async def _task_done(task: Message, loaded: Loaded, plan: Plan, safety: Safety, given: dict[str, Any]) -> int:
     fleet, route = Fleet(open_pool(loaded), asyncio.get_running_loop().time), route_for(loaded, plan)
     environment, settings, workspace = loaded.around.environ, loaded.settings.agent, safety.workspace.roots[0]
-    wanted = Wanted(workspace, latest=given["latest"], name=given["resume"] or "")
+    wanted = wanted_by(workspace, given)
     async with (
         held_session(loaded.store_url, wanted, _say) as held,
         HttpClient(trust=trust_from(environment), environment=environment) as client,

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from headway.agent.happenings import AgentItem, Done, Ending, GaveUp, Stopped
+from headway.agent.happenings import AgentItem, Done, Ending, GaveUp, Stopped, ToolBegan
 from headway.cli.lines import Failed, Interrupted, RunBegan
 from headway.cli.next_steps import next_step
 from headway.cli.now import Now
@@ -68,6 +68,7 @@ class ForPeople:
         self._row = StatusRow(status)
         self._now = Now(asyncio.get_running_loop().time)
         self._in_line = False
+        self._is_new = False
         self._drawn_at = 0.0
         self._quiet: Callable[[], Quiet | None] = lambda: None
         self._is_paused = False
@@ -99,8 +100,13 @@ class ForPeople:
         """Show what is said and what happens."""
         for item in items:
             self._now.hear(item)
+            if isinstance(item, ToolBegan):
+                self._is_new = True
             if isinstance(item, TextDelta):
                 self._row.hide()
+                if self._is_new and self._in_line:
+                    self._reply.write("\n")  # what is said after a call does not go on with the words before it
+                self._is_new = False
                 self._reply.write(visible(item.text.replace("\r", "")) if self._reply.is_seen else item.text)
                 self._in_line = not item.text.endswith("\n")
             elif line := status_line(item):

@@ -1,6 +1,7 @@
 """Who may come in, and how often: keys compared in constant time, and budgets that refill. No clock of its own."""
 
 from collections.abc import Mapping, Sequence
+from ipaddress import ip_address
 from itertools import product
 
 from msgspec import Struct
@@ -10,6 +11,12 @@ from headway.providers.secret import Secret
 
 NOBODY = ""
 _WHO = "Give one of the keys of `gateway.keys`, as `Authorization: Bearer …` or `x-api-key`."
+
+
+_ELSEWHERE = (
+    "This gateway has no keys, so it answers programs on its own machine only, and no pages of the web. "
+    "Set `gateway.keys`, and show one of them."
+)
 
 
 class Limits(Struct, frozen=True):
@@ -38,7 +45,7 @@ class Doors:
     def who(self, headers: Mapping[str, str]) -> str | Trouble:
         """Return the name of the key that was shown, or why nobody may come in with it."""
         if not self._keys:
-            return NOBODY
+            return NOBODY if _is_from_here(headers) else Trouble(403, _ELSEWHERE, retry=False)
         scheme, _, bearer = headers.get("authorization", "").partition(" ")
         # A client may show a provider's key in one place and the gateway's in the other.
         shown = (headers.get("x-api-key", ""), bearer.strip() if scheme.lower() == "bearer" else "")
@@ -77,3 +84,20 @@ class Doors:
             return (1 - level) * 60 / rate
         self._levels[who] = (level - 1, now)
         return 0.0
+
+
+def _is_from_here(headers: Mapping[str, str]) -> bool:
+    """Say whether a request comes from this machine and no page: what a browser says of it, a page cannot change."""
+    host, origin = headers.get("host", ""), headers.get("origin", "")
+    return (not host or _is_this_machine(host)) and (not origin or _is_this_machine(origin.partition("://")[2]))
+
+
+def _is_this_machine(place: str) -> bool:
+    """Say whether a name and perhaps a port is this machine's name for itself."""
+    name = place.partition("]")[0].removeprefix("[") if place.startswith("[") else place.partition(":")[0]
+    if name.lower() == "localhost":
+        return True
+    try:
+        return ip_address(name).is_loopback
+    except ValueError:
+        return False

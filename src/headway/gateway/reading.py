@@ -43,6 +43,7 @@ class RequestReader:
         self._headers: dict[str, str] = {}
         self._body = bytearray()
         self._head_bytes = 0
+        self._head_is_whole = False
         self.in_request = False
         """Has a request begun that has not come to its end?"""
         self.stopped = False
@@ -61,33 +62,36 @@ class RequestReader:
         return Refusal(status, words, self._target.decode("latin-1"))
 
     def _parse(self, data: bytes) -> None:
-        try:
-            self._parser.feed_data(data)
-        except httptools.HttpParserUpgrade as exc:
-            self._stay_with_http(data[exc.args[0] :])
-        except httptools.HttpParserCallbackError:
-            raise  # a mistake of ours is none of the client's
-        except httptools.HttpParserError as exc:
-            self._refuse(400, f"This is not an HTTP/1.1 request: {exc}")
+        while data:  # each round has read one request that offers to switch
+            try:
+                self._parser.feed_data(data)
+            except httptools.HttpParserUpgrade as exc:
+                data = self._staying_with_http(data[exc.args[0] :])
+                continue
+            except httptools.HttpParserCallbackError:
+                raise  # a mistake of ours is none of the client's
+            except httptools.HttpParserError as exc:
+                self._refuse(400, f"This is not an HTTP/1.1 request: {exc}")
+            return
 
-    def _stay_with_http(self, rest: bytes) -> None:
+    def _staying_with_http(self, rest: bytes) -> bytes:
         """Read a request that offers to switch to another protocol as if it did not: its body comes as HTTP anyway."""
         if self._parser.get_method() == b"CONNECT":
             self._refuse(400, "This gateway is no proxy for other hosts.")
-            return
+            return b""
         lines = [f"{self._parser.get_method().decode()} {self._target.decode('latin-1')} HTTP/1.1"]
         lines += [f"{name}: {value}" for name, value in self._headers.items() if name not in _ABOUT_SWITCHING]
         if "close" in self._headers.get("connection", "").lower():
             lines.append("connection: close")
         self._parser = httptools.HttpRequestParser(self)
-        self._parse("\r\n".join((*lines, "", "")).encode("latin-1") + rest)
+        return "\r\n".join((*lines, "", "")).encode("latin-1") + rest
 
     # What the parser calls
 
     def on_message_begin(self) -> None:
         """Forget the request before."""
         self._target, self._headers, self._body = b"", {}, bytearray()
-        self._head_bytes, self.in_request = 0, True
+        self._head_bytes, self.in_request, self._head_is_whole = 0, True, False
 
     def on_url(self, url: bytes) -> None:
         """Take a piece of the target."""
@@ -95,13 +99,16 @@ class RequestReader:
         self._count(len(url))
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header; one that comes twice is joined, as HTTP allows."""
+        """Take a header; one that comes twice is joined, as HTTP allows. Behind the body it is none."""
+        if self._head_is_whole:
+            return
         self._count(len(name) + len(value))
         key, said = name.decode("latin-1").lower(), value.decode("latin-1")
         self._headers[key] = f"{self._headers[key]}, {said}" if key in self._headers else said
 
     def on_headers_complete(self) -> None:
         """Refuse a body that says it is too large; tell of one that waits to be asked for."""
+        self._head_is_whole = True
         if self.stopped or self._parser.should_upgrade():
             return
         length = self._headers.get("content-length", "")

@@ -179,7 +179,14 @@ class Service:
         except InvalidInput as exc:
             self._refuse(wire, Trouble(400, str(exc), "bad_request", retry=False), answer)
             return
-        count = await self._counted(wire, request, body)
+        busy = self.setup.doors.enter(who, asyncio.get_running_loop().time())
+        if busy is not None:
+            self._refuse(wire, busy, answer)
+            return
+        try:
+            count = await self._counted(wire, request, body)
+        finally:
+            self.setup.doors.leave()
         headers = _JSON if count is not None else {**_JSON, "x-headway-estimate": "true"}
         answer.whole(200, headers, encode({"input_tokens": estimated(body) if count is None else count}))
 

@@ -3,13 +3,15 @@
 Nothing is done behind anybody's back: what is added here is an ordinary entry, and `config show` shows it.
 """
 
+from urllib.parse import urlsplit
+
 from msgspec import Struct
 from msgspec.structs import replace
 
 from headway.providers.catalog import Provider
 from headway.providers.presets import PRESETS
 from headway.settings.entries import preset_of
-from headway.settings.layers import From, KeyPath, Origin
+from headway.settings.layers import DEFAULT, From, KeyPath, Origin
 from headway.settings.places import Surroundings
 from headway.settings.schema import ProviderEntry, RouteEntry, Settings
 
@@ -23,8 +25,10 @@ class Completed(Struct, frozen=True):
     origins: dict[KeyPath, Origin]
 
 
-def completed(settings: Settings, origins: dict[KeyPath, Origin], around: Surroundings) -> Completed:
-    """Return the settings with what the environment adds to them."""
+def completed(
+    settings: Settings, origins: dict[KeyPath, Origin], around: Surroundings, strange: frozenset[str] = frozenset()
+) -> Completed:
+    """Return the settings with what the environment adds to them. `strange` are files that nobody has said to trust."""
     entries = dict(settings.providers)
     wanted = [text.partition("/")[0] for route in settings.routes.values() for text in route.chain]
     if not entries:
@@ -34,7 +38,8 @@ def completed(settings: Settings, origins: dict[KeyPath, Origin], around: Surrou
             entries.setdefault(name, ProviderEntry())
     added = dict(origins)
     for name, entry in entries.items():
-        entries[name] = _with_the_usual(name, entry, around, added)
+        is_strange = origins.get(("providers", name, "base_url"), DEFAULT).name in strange
+        entries[name] = _with_the_usual(name, entry, around, added, keys=not is_strange)
     routes = dict(settings.routes)
     chain = () if DEFAULT_ROUTE in routes else tuple(_askable(entries))
     if chain:
@@ -54,13 +59,16 @@ def _with_keys(around: Surroundings) -> list[Provider]:
 
 
 def _with_the_usual(
-    name: str, entry: ProviderEntry, around: Surroundings, origins: dict[KeyPath, Origin]
+    name: str, entry: ProviderEntry, around: Surroundings, origins: dict[KeyPath, Origin], *, keys: bool
 ) -> ProviderEntry:
-    """Fill in the keys and the address that are kept in the usual variables; what was written stays."""
+    """Fill in the keys and the address that are kept in the usual variables; what was written stays.
+
+    Without `keys`, only where the preset itself is asked: a key that nobody has named goes to no stranger's address.
+    """
     preset = preset_of(name, entry)
     if preset is None:
         return entry
-    if entry.keys is None:
+    if entry.keys is None and (keys or _is_at_home(entry, preset)):
         variable = next((known for known in preset.key_variables if around.variable(known.name)), None)
         if variable is not None:
             entry = replace(entry, keys=(f"env:{variable.name}",), auth=entry.auth or variable.auth)
@@ -71,6 +79,11 @@ def _with_the_usual(
             entry = replace(entry, base_url=around.variable(place))
             origins["providers", name, "base_url"] = Origin(From.ENVIRONMENT, place)
     return entry
+
+
+def _is_at_home(entry: ProviderEntry, preset: Provider) -> bool:
+    """Say whether an entry asks where its preset does."""
+    return not entry.base_url or urlsplit(entry.base_url).hostname == urlsplit(preset.base_url).hostname
 
 
 def _askable(entries: dict[str, ProviderEntry]) -> list[str]:

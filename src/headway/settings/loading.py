@@ -19,12 +19,13 @@ from headway.settings.environment import environment_layers
 from headway.settings.gateway import check_gateway
 from headway.settings.layers import DEFAULT, From, KeyPath, Layer, Origin, dotted, merged
 from headway.settings.mcp import checked_server
-from headway.settings.places import Surroundings, surroundings
+from headway.settings.places import FILE_NAME, Surroundings, surroundings
 from headway.settings.reading import closest, read
 from headway.settings.references import Keychain, anchored, check_reference
 from headway.settings.rules import check_rules
 from headway.settings.schema import Settings
 from headway.settings.toml_files import read_table
+from headway.settings.trusting import held_back, is_strange
 
 _STORES = ("sqlite:", "postgresql://", "postgres://")
 
@@ -46,6 +47,17 @@ class Loaded(Struct, frozen=True):
     around: Surroundings
     given: dict[str, Secret] = {}
     """The keys that a program holds itself, by their references."""
+    held_back: tuple[str, ...] = ()
+    """What the folder's own file permits, and nobody has said that they trust it."""
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """Return what a person should know about these settings."""
+        if not self.held_back:
+            return ()
+        keys = ", ".join(self.held_back)
+        hint = "Read it, and if you trust it: headway config trust"
+        return (f"{self.around.folder / FILE_NAME} came with this folder, so it does not decide {keys}. {hint}",)
 
     def origin(self, *path: str) -> Origin:
         """Return where a value came from."""
@@ -80,18 +92,22 @@ def load(
     here = around or surroundings()
     says_whom = code is not None and "routes" in code.table
     files = () if says_whom and config is None else files_for(config, here)
-    layers = tuple(
-        _checked(layer)
-        for layer in (
-            *([Layer(Origin(From.CODE, "Headway(…)"), code.table, here.folder)] if code is not None else []),
-            *_flag_layers(flags or {}, here),
-            *environment_layers(here),
-            *(Layer(Origin(From.FILE, str(path)), read_table(path), path.parent) for path in files),
-        )
+    is_word = config is not None or bool(here.variable("HEADWAY_CONFIG"))
+    strange = frozenset() if is_word else frozenset(str(path) for path in files if is_strange(path, here))
+    read_files, left_out = list[Layer](), list[str]()
+    for path in files:
+        layer = _checked(Layer(Origin(From.FILE, str(path)), read_table(path), path.parent))
+        counts, held = held_back(layer) if str(path) in strange else (layer, ())
+        read_files.append(counts)
+        left_out += held
+    said = (
+        *([Layer(Origin(From.CODE, "Headway(…)"), code.table, here.folder)] if code is not None else []),
+        *_flag_layers(flags or {}, here),
+        *environment_layers(here),
     )
-    table, origins = merged(layers)
-    whole = completed(read(Settings, table, "settings"), origins, here)
-    loaded = Loaded(whole.settings, whole.origins, files, here, code.keys if code is not None else {})
+    table, origins = merged((*map(_checked, said), *read_files))
+    whole = completed(read(Settings, table, "settings"), origins, here, strange)
+    loaded = Loaded(whole.settings, whole.origins, files, here, code.keys if code is not None else {}, tuple(left_out))
     _check_whole(loaded)
     return loaded
 

@@ -28,8 +28,12 @@ or the variable `HEADWAY_CONFIG`, is read instead of both.
 
 **Order.** A flag counts before the environment, that before the project's file, that before the user's file, that
 before the default. Tables are merged key by key, but an entry of `[providers]`, `[routes]` or `[mcp]` comes whole from
-one file, so that a project's file does not mix an address of its own with keys of yours. It can still name any variable
-of yours: read a `headway.toml` that you did not write before you run Headway beside it.
+one file, so that a project's file does not mix an address of its own with keys of yours.
+**Trust.** A `headway.toml` that came with a folder may name providers and forbid. What it permits does not count
+until you run `headway config trust` there: `agent.approve`, `allow`, `sandbox`, `network` and `writable`, and
+`store.url`; nor do keys that it does not name go to an address of its choice. A file that changes is asked about
+again; `--config FILE` is your word. It can still name any variable of yours as a key: read a file that you did not
+write before you run Headway beside it.
 
 **Environment.** A variable is `{prefix}` + table + key: `{prefix}LIMITS_SILENCE_SECONDS=3`, lists with commas. A
 provider's own variable for its address, such as `ANTHROPIC_BASE_URL`, stands for the preset's

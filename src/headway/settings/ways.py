@@ -52,13 +52,14 @@ class SettingsWays:
     def __init__(self, loaded: Loaded) -> None:
         """Read them from what is in force."""
         self._loaded = loaded
+        self._own_keys = tuple(loaded.keychain.open(reference) for reference in loaded.settings.gateway.keys)
         self._known = lru_cache(_PLANS)(self._laid)  # settings do not change; a reload makes this object anew
 
     def way(self, asked: str, wire: str, headers: Mapping[str, str]) -> Way:
         """Return the way for a model that a client asked for."""
         loaded = self._loaded
         plan, policy, manners = self._known(asked) if len(asked) <= _LONGEST_NAME else self._laid(asked)
-        client = _Client(wire, headers)
+        client = _Client(wire, headers, self._own_keys)
 
         def make_ready(pool: Pool, links: Sequence[Link], now: float) -> tuple[Ready, ...]:
             ready = made_ready(loaded, plan, pool, links, now, betas=client.betas)
@@ -93,8 +94,8 @@ class SettingsWays:
 class _Client:
     """What a client's headers mean for an upstream of its own wire."""
 
-    def __init__(self, wire: str, headers: Mapping[str, str]) -> None:
-        self._wire, self._headers = wire, headers
+    def __init__(self, wire: str, headers: Mapping[str, str], doors: Sequence[Secret] = ()) -> None:
+        self._wire, self._headers, self._doors = wire, headers, doors
         beta = headers.get("anthropic-beta", "") if wire == "anthropic" else ""
         self.betas = tuple(name.strip() for name in beta.split(",") if name.strip())
 
@@ -118,9 +119,11 @@ class _Client:
         return any(name == one or (one.endswith("*") and name.startswith(one[:-1])) for one in known)
 
     def _key(self) -> Secret | None:
+        """Return the key that is the client's own: one that opens this gateway is for nobody else."""
         scheme, _, bearer = self._headers.get("authorization", "").partition(" ")
-        shown = self._headers.get("x-api-key", "") or (bearer.strip() if scheme.lower() == "bearer" else "")
-        return Secret(shown, "the client's") if shown else None
+        shown = (self._headers.get("x-api-key", ""), bearer.strip() if scheme.lower() == "bearer" else "")
+        own = [one for one in shown if one and not any(door.matches(one) for door in self._doors)]
+        return Secret(own[0], "the client's") if own else None
 
 
 def _policy(plan: Plan, entry: RouteEntry) -> Policy:

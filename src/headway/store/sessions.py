@@ -44,7 +44,9 @@ def open_store(url: str, *, read_only: bool = False) -> SessionStore:
         from headway.store.sqlite import SqliteStore
 
         return SqliteStore(Path(place), read_only=read_only)
-    raise InvalidInput("the store's url", f"{url!r} is not known", "Use `sqlite:` and a path, or `memory:`.")
+    raise InvalidInput(
+        "the store's url", f"there is no store of the kind `{scheme[:20]}:`", "Use `sqlite:` and a path."
+    )
 
 
 class Sessions:

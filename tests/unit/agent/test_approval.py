@@ -252,3 +252,56 @@ def test_a_file_that_is_written_to_is_no_command_that_could_be_a_denied_one(comm
 @pytest.mark.parametrize("command", [">/tmp/x git push", "ls > f; git push", 'ls > "$(git push)"', "ls >(git push)"])
 def test_a_denied_command_is_found_behind_a_redirection(command):
     assert not isinstance(judged(command, Mode.AUTO, deny=["shell(git push)"]), Allow)
+
+
+NO_PUSH = {"deny": ["shell(git push *)"]}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git >/dev/null push origin main",
+        "git 2>&1 push origin main",
+        "git <file push origin main",
+        "ls &>file git push",
+        "env --unset echo git push x",
+        "env -iu echo git push x",
+        "exec -ca echo git push x",
+        "sudo --prompt cat git push x",
+        "strace --output cat git push",
+        "touch push && git pus? origin main",
+        r"touch push; find push -exec git {} origin main \;",
+        "printf 'git push' > echo && chmod +x echo && ./echo",
+        "echo 'git push' > f; sed -ee f",
+        "echo git push | sed 's/git/git/ew f'",
+        "git fetch --upload-pa=./x",
+        "tar --use-compress=./x -cf a b",
+        "sort --compress-prog=./x f",
+        "git rebase -xfoo",
+        "XDG_CONFIG_HOME=/w git p",
+    ],
+)
+def test_a_denied_command_is_not_let_through_in_these_spellings_either(command):
+    assert not isinstance(judged(command, Mode.AUTO, **NO_PUSH), Allow)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git add *",
+        "git add p*.py",
+        "git status > out",
+        "ls -la | grep push",
+        "pytest -q > /tmp/out 2>&1",
+        r"find . -name '*.py' -exec grep x {} \;",
+        "find . -name '*.pyc' -exec rm {} +",
+        "sed -i 's/a/b/' f",
+        "sed -n -e '1,5p' f",
+        "git commit -m 'push it'",
+        "if [ -f x ]; then echo git push; fi",
+        "timeout 5 ls",
+        "cat < file",
+    ],
+)
+def test_what_is_not_denied_is_not_asked_about_for_its_looks(command):
+    assert isinstance(judged(command, Mode.AUTO, **NO_PUSH), Allow)

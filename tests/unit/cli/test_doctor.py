@@ -29,7 +29,7 @@ FINDING = Finding(
 
 def loaded(tmp_path, text="", **environ):
     (tmp_path / "headway.toml").write_text(text)
-    return load(around=Surroundings(environ, tmp_path, tmp_path))
+    return load(tmp_path / "headway.toml", around=Surroundings(environ, tmp_path, tmp_path))
 
 
 def one(scheme, keys):

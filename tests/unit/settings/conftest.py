@@ -8,6 +8,7 @@ import pytest
 
 from headway.failure import InvalidInput
 from headway.settings import Loaded, Surroundings, load
+from headway.settings.trusting import trust_file
 
 
 class Desk:
@@ -36,6 +37,12 @@ class Desk:
     def load(self, text: str = "", config: Path | None = None, flags: Mapping[str, object] | None = None) -> Loaded:
         if text:
             self.write(text)
+        if (path := self.project / "headway.toml").is_file():
+            trust_file(path, self.around)
+        return self.load_strange(config, flags)
+
+    def load_strange(self, config: Path | None = None, flags: Mapping[str, object] | None = None) -> Loaded:
+        """Load as somebody does who has not said that they trust the project's file."""
         return load(config, flags, self.around)
 
     def refuses(self, text: str = "", **how: object) -> InvalidInput:

@@ -23,7 +23,9 @@ LONGEST = 20_000
 """Characters. What is longer holds a whole file or is meant to tire its reader."""
 MOST_TOKENS = 2_000
 _LISTS = re.compile(r"(?:[;\n|]|&&)+")
-_WRITES = re.compile(r"&?>{1,2}[|&]?")
+_REDIRECTS = re.compile(r"(?P<both>&)?(?:>{1,2}[|&]?|<[>&]?)")
+"""A redirection. One that begins with `&` ends a command, where the shell is not bash."""
+_KEYWORDS = frozenset({"if", "then", "else", "elif", "while", "until", "do", "!", "{"})
 _ASSIGNMENT = re.compile(r"\w+(?:\[[^]]*\])?\+?=")
 _COMPUTED = re.compile(r"[$`]|\{.*?(?:,|\.\.)", re.DOTALL)
 """Marks of a word that the shell computes: variables, commands, lists in braces."""
@@ -101,15 +103,20 @@ def read_command(line: str, depth: int = 0) -> Command:
 
 
 def _split(tokens: Sequence[Token]) -> Iterator[list[Word]]:
-    """Cut at every break. What is written to is no command; what else follows a redirection is looked at like one."""
+    """Cut between commands. A redirection stands among the words of one, and the file that it names is no word."""
     words: list[Word] = []
-    before: Token | None = None
+    is_file = False
     for token in tokens:
-        last, before = before, token
+        names_file, is_file = is_file, False
         if isinstance(token, Word):
-            if not (isinstance(last, Break) and _WRITES.fullmatch(last.text) and _is_literal(token)):
+            if not names_file or not _is_literal(token):
                 words.append(token)
-        elif words:
+            continue
+        found = _REDIRECTS.fullmatch(token.text) if isinstance(token, Break) else None
+        is_file = found is not None
+        if found is not None and not found["both"]:
+            continue
+        if words:
             yield words
             words = []
     if words:
@@ -212,8 +219,15 @@ def _part(part: list[Word]) -> Part:
 
 
 def _is_data(part: list[Word]) -> bool:
-    """Say whether what a command gets is never run."""
-    return all(base_name(word.text) in runners.ONLY_DATA for word in _commands(part))
+    """Say whether what a command gets is never run: by no program that runs others, whose options nobody knows."""
+    if any(_is_prefix(word) and word.text not in _KEYWORDS for word in part):
+        return False
+    return all(_takes_only_data(word) for word in _commands(part))
+
+
+def _takes_only_data(word: Word) -> bool:
+    is_known = "/" not in word.text or runners.is_of_the_system(word.text)
+    return is_known and base_name(word.text) in runners.ONLY_DATA
 
 
 def _doubt(part: list[Word], words: Words, first: list[Word]) -> tuple[str, int]:
@@ -245,7 +259,7 @@ def _commands(part: list[Word]) -> list[Word]:
         if _is_prefix(word):
             wrapped, after_option = True, False
         elif wrapped and word.text.startswith("-"):
-            after_option = len(word.text) == 2
+            after_option = "=" not in word.text
         else:
             found.append(word)
             if not after_option:
@@ -294,8 +308,16 @@ def _readings(word: str) -> Iterator[str]:
 
 
 def _follow(words: Sequence[str], wanted: Words) -> bool:
-    rest = iter(words)
-    return all(any(fnmatchcase(word.casefold(), one.casefold()) for word in rest) for one in wanted)
+    """Say whether words follow in their order; what stands for a name that is not known yet may be the first."""
+    first = next((at for at, word in enumerate(words) if not word.startswith("-")), None)
+    rest = enumerate(words)
+    return all(any(_means(word, one, is_first=at == first) for at, word in rest) for one in wanted)
+
+
+def _means(word: str, wanted: str, *, is_first: bool) -> bool:
+    """Say whether a word is what a rule names, or could become it: by what is found, or by a pattern of names."""
+    word, wanted = word.casefold(), wanted.casefold()
+    return "{}" in word or fnmatchcase(word, wanted) or (is_first and fnmatchcase(wanted, word))
 
 
 def _leads_with(words: Words, prefix: Words) -> bool:

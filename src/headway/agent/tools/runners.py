@@ -56,16 +56,16 @@ BIN = ("/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/local/bin/", "/usr/lo
 DECLARES = frozenset({"export", "declare", "typeset", "readonly", "local", "env"})
 CHANGES_MEANING = re.compile(
     r"(?:(?!PYTHON)\w*PATH|IFS|ENV|BASH_\w*|LD_\w*|\w*PAGER|\w*EDITOR|\w*COMMAND\w*|SHELL\w*|GIT_\w*|PS\d|\w*OPT(?:S|IONS)|"
-    r"RUSTC\w*|CC|CXX|MAKEFLAGS|HOME|CDPATH|GLOBIGNORE)(?:\[[^]]*\])?\+?="
+    r"RUSTC\w*|XDG_\w*|CC|CXX|MAKEFLAGS|HOME|CDPATH|GLOBIGNORE)(?:\[[^]]*\])?\+?="
 )
 """An assignment after which the next words may mean something else."""
 _OPTIONS = {
-    "tar": r"--checkpoint-action.*|--to-command.*|-I.*|--use-compress-program.*|--rsh-command.*|-F.*|--\w*-script.*",
+    "tar": r"--checkpoint-a.*|--to-c.*|-I.*|--use-c.*|--rsh.*|-F.*|--\w*-script.*",
     "rsync": r"-\w*e.*|--rsh.*|--rsync-path.*",
     "make": r"--eval.*|-\w*f.*|--file.*|--makefile.*|SHELL=.*|-",
     "gmake": r"--eval.*|-\w*f.*|--file.*|--makefile.*|SHELL=.*|-",
     "split": r"--filter.*",
-    "sort": r"--compress-program.*",
+    "sort": r"--co.*",
     "wget": r"--use-askpass.*",
     "curl": r"-K.*|--config.*",
     "ssh-keygen": r"-D.*",
@@ -78,10 +78,10 @@ RISKY = frozenset({"git", "find", "fd", "sed", "gsed", *_OPTIONS})
 """Programs that are harmless but for some of their options."""
 _GIT_BEFORE = re.compile(r"-c|--config-env.*|--exec-path=.*")
 _GIT_BEHIND = re.compile(
-    r"-x|--exec.*|--upload-pack.*|--receive-pack.*|--extcmd.*|--ext-diff|--textconv|--pager.*|--open-files-in-pager.*|-O.*|"
+    r"-x.*|--ex.*|--upl.*|--receive-p.*|--textc.*|--pager.*|--open-f.*|-O.*|"
     r"config|bisect|filter-branch|foreach|difftool|mergetool|instaweb|ext::.*|alias|send-email|p4|svn"
 )
-_SED_RUNS = re.compile(r"(?:^|[;{}\n$!/\d])\s*e(?:\s|;|\}|$)|[^\w\s][gpiImM\d]*e[gpiImM\d]*\s*(?:[;}\n]|$)")
+_SED_RUNS = re.compile(r"(?:^|[;{}\n$!/\d])\s*e(?:\s|;|\}|$)|[^\w\s][gpiImM\d]*e[gpiImM\d]*(?:w|\s*(?:[;}\n]|$))")
 
 
 def is_of_the_system(path: str) -> bool:
@@ -107,7 +107,7 @@ def risky_options(name: str, words: Sequence[str]) -> str:
         case "find" | "fd":
             return next((one for one, then in pairwise(words) if _runs_found(one, then)), "")
         case "sed" | "gsed":
-            return next((one for one in words if _SED_RUNS.search(one) or one.startswith(("-f", "--file"))), "")
+            return next((one for one in words if _sed_runs(one)), "")
         case _:
             known = _OPTIONS.get(name)
             return next((one for one in words if known is not None and re.fullmatch(known, one)), "")
@@ -128,3 +128,17 @@ def _git(words: Sequence[str]) -> str:
         elif not word.startswith("-"):
             return next((one for one in (word, *rest) if _GIT_BEHIND.fullmatch(one)), "")
     return ""
+
+
+def _sed_runs(word: str) -> bool:
+    """Say whether a word of sed's runs something: as a script, one glued to its option, or one in a file."""
+    script = word
+    if word.startswith("--"):
+        options, _, script = word.partition("=")
+        if options.startswith("--fi"):
+            return True
+    elif word.startswith("-"):
+        options, _, script = word.partition("e")
+        if "f" in options:
+            return True
+    return bool(script) and _SED_RUNS.search(script) is not None

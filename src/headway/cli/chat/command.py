@@ -15,7 +15,7 @@ from headway.agent.tools.threads import in_thread
 from headway.cli.chat.conversation import Conversation
 from headway.cli.chat.hangup import say_last
 from headway.cli.chat.plain import PlainTalk
-from headway.cli.keeping import Wanted, held_session
+from headway.cli.keeping import held_session, wanted_by
 from headway.cli.lines import RunStatus
 from headway.cli.terminal import Terminal
 from headway.failure import InvalidInput
@@ -75,12 +75,14 @@ async def _chat(prompt: str, loaded: Loaded, workspace: Path, given: dict[str, A
 
 async def _talk(prompt: str, loaded: Loaded, safety: Safety, given: dict[str, Any]) -> RunStatus:
     environment = loaded.around.environ
-    wanted = Wanted(safety.workspace.roots[0], latest=given["latest"], name=given["resume"] or "")
+    wanted = wanted_by(safety.workspace.roots[0], given)
     terminal = Terminal(sys.stdout, environment)
     async with (
         held_session(loaded.store_url, wanted, _say) as held,
         HttpClient(trust=trust_from(environment), environment=environment) as client,
     ):
+        for notice in loaded.notices:
+            _say(notice)
         conversation = Conversation(loaded, client, held, safety, given["route"])
         is_resumed = bool(wanted.latest or wanted.name)
         async with mcp_servers(loaded, conversation.folder, client, conversation.warn) as conversation.servers:

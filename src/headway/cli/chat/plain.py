@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from threading import Thread
-from typing import Any
 
 from headway.agent.approval import Allow, Ask, Deny, Judgement, Mode
 from headway.agent.happenings import AgentItem, Done, Ending, GaveUp, Stopped
@@ -52,7 +51,11 @@ class PlainTalk:
         keys = keyboard() if status.is_seen and sys.stdin.isatty() else None
         self._asker: TerminalAsker | Unattended = Unattended()
         if keys is not None:
-            self._asker = TerminalAsker(keys, status, conversation.workspace, self._people.paused)
+            folder = conversation.workspace
+            self._asker = TerminalAsker(keys, status, folder, self._people.paused, self._next_line)
+        self._lines = asyncio.Queue[str | None]()
+        self._awaited: asyncio.Future[bytes] | None = None
+        """The answer to a question, while one stands: the next line is that, and no message."""
         conversation.wire(Hooks(self._hear, self._ask, _warn))
         self._turn: asyncio.Future[Ending] | None = None
         self._status = RunStatus.DONE
@@ -68,11 +71,11 @@ class PlainTalk:
 
     async def run(self, first: str) -> RunStatus:
         """Answer line by line until the input ends; a signal stops a turn, and without one the talk."""
-        loop, lines = asyncio.get_running_loop(), asyncio.Queue[str | None]()
-        _read_into(lines, loop, self._hang_up)
+        loop, lines = asyncio.get_running_loop(), self._lines
+        _read_into(self._typed, loop, self._hang_up)
         for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, self._interrupt, lines)
-        loop.add_signal_handler(signal.SIGHUP, self._hang_up, lines)
+            loop.add_signal_handler(number, self._interrupt)
+        loop.add_signal_handler(signal.SIGHUP, self._hang_up)
         if first:
             await self._take(first)
         while not self._is_left:
@@ -84,17 +87,33 @@ class PlainTalk:
             await self._take(line.strip())
         return self._status
 
-    def _interrupt(self, lines: "asyncio.Queue[str | None]") -> None:
+    def _typed(self, line: str | None) -> None:
+        """Take a line: it answers a question that stands, or is a message. None is the end of all."""
+        awaited = self._awaited if self._awaited is not None and not self._awaited.done() else None
+        if awaited is not None:
+            awaited.set_result((line or "").encode())
+        if awaited is None or line is None:
+            self._lines.put_nowait(line)
+
+    async def _next_line(self) -> bytes:
+        """Return what is typed from now on; what was typed before waits its turn."""
+        self._awaited = asyncio.get_running_loop().create_future()
+        try:
+            return await self._awaited
+        finally:
+            self._awaited = None
+
+    def _interrupt(self) -> None:
         if self._turn is not None:
             self._turn.cancel()
         else:
             self._status = RunStatus.INTERRUPTED
-            lines.put_nowait(None)
+            self._lines.put_nowait(None)
 
-    def _hang_up(self, lines: "asyncio.Queue[str | None]") -> None:
+    def _hang_up(self) -> None:
         """Leave, as the terminal is gone; what is going on is stopped, and what came of it is kept."""
         self._status, self._is_left = RunStatus.INTERRUPTED, True
-        lines.put_nowait(None)
+        self._lines.put_nowait(None)
         if self._turn is not None:
             self._turn.cancel()
 
@@ -159,22 +178,20 @@ def _warn(words: str) -> None:
 
 
 def _read_into(
-    lines: "asyncio.Queue[str | None]",
-    loop: asyncio.AbstractEventLoop,
-    hang_up: Callable[["asyncio.Queue[str | None]"], None],
+    typed: Callable[[str | None], None], loop: asyncio.AbstractEventLoop, hang_up: Callable[[], None]
 ) -> None:
     """Read lines in a thread that nobody waits for: a line may never come. None is the end."""
 
     def read_all() -> None:
         with suppress(OSError):  # the terminal is gone, or somebody else's
             for line in sys.stdin:
-                tell(lines.put_nowait, line)
+                tell(typed, line)
         if is_gone(sys.stdin):
-            tell(hang_up, lines)
-        tell(lines.put_nowait, None)
+            tell(hang_up)
+        tell(typed, None)
 
-    def tell(act: Callable[[Any], None], what: Any) -> None:
+    def tell(act: Callable[..., None], *what: str | None) -> None:
         with suppress(RuntimeError):  # the loop is closed: nobody listens any more
-            loop.call_soon_threadsafe(act, what)
+            loop.call_soon_threadsafe(act, *what)
 
     Thread(target=read_all, name="headway input", daemon=True).start()

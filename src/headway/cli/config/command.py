@@ -10,8 +10,10 @@ from headway.cli.config.init import init
 from headway.cli.terminal import Terminal, cells, visible
 from headway.failure import InvalidInput
 from headway.settings import From, load
+from headway.settings.places import FILE_NAME, surroundings
 from headway.settings.reading import closest
 from headway.settings.showing import Row, json_schema, rows
+from headway.settings.trusting import trust_file
 
 SHOW = """
 \b
@@ -29,6 +31,11 @@ Example, for editors with a TOML language server (Even Better TOML, taplo):
   headway config schema > headway.schema.json
 and as the first line of headway.toml:
   #:schema ./headway.schema.json
+"""
+TRUST = """
+\b
+A file that came with a folder may name providers and forbid. That it lets the agent do more (agent.approve, allow,
+sandbox, network, writable), or keeps sessions elsewhere (store.url), counts once you say so here. Read it first.
 """
 WIDEST_VALUE = 48
 
@@ -68,6 +75,20 @@ def show(key: str | None, config: Path | None, *, changed: bool, machine: bool) 
 def schema() -> int:
     """Print the JSON Schema of headway.toml, for editors."""
     click.echo(msgspec.json.format(msgspec.json.encode(json_schema()), indent=2))
+    return 0
+
+
+@config.command(epilog=TRUST)
+def trust() -> int:
+    """Let the headway.toml of this folder decide what the agent may do, as it is now."""
+    around = surroundings()
+    path = around.folder / FILE_NAME
+    if not path.is_file():
+        raise InvalidInput(str(path), "there is no such file", "Go to the folder that it is in.")
+    held = load().held_back
+    trust_file(path, around)
+    what = f"it decides {', '.join(held)} from now on" if held else "it permits nothing that would need it"
+    click.echo(f"{path} is trusted as it is now: {what}. If it changes, you are asked again.")
     return 0
 
 
