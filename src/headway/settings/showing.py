@@ -14,6 +14,8 @@ from headway.settings.loading import Loaded
 from headway.settings.schema import Settings
 
 _PASSWORD = re.compile(r"(?<=://)([^/@\s]*):[^/@\s]*@")
+_ASKED = re.compile(r"(://[^\s\"?]*\?)[^\s\"]*")
+"""What an address asks for: often the token by which it is let in."""
 
 
 class Row(Struct, frozen=True):
@@ -75,7 +77,8 @@ def _masked(path: KeyPath, value: Any) -> Any:
     """Return a value without its secrets, of the types that JSON has."""
     if len(path) > 2 and path[0] in ENTRIES and path[2] in {"headers", "env"}:
         return dict.fromkeys(value, MASK)
-    return msgspec.json.decode(_PASSWORD.sub(rf"\1:{MASK}@", msgspec.json.encode(value).decode()))
+    text = _PASSWORD.sub(rf"\1:{MASK}@", msgspec.json.encode(value).decode())
+    return msgspec.json.decode(_ASKED.sub(rf"\1{MASK}", text))
 
 
 def _shown(said: Any) -> str:

@@ -61,6 +61,13 @@ def test_passwords_and_headers_are_masked(desk):
     assert listed["providers.openai.headers"] == "x-token: ••••"
 
 
+def test_what_an_address_asks_for_is_masked_as_it_may_be_a_token(desk):
+    text = '[mcp.far]\nurl = "https://host/mcp?token=hunter2&x=1"\n[providers.p]\nwire = "chat"\n'
+    listed = {row.key: row.value for row in rows(desk.load(f'{text}base_url = "https://h/v1?api_key=hunter2"\n'))}
+    assert listed["mcp.far.url"] == '"https://host/mcp?••••"'
+    assert listed["providers.p.base_url"] == '"https://h/v1?••••"'
+
+
 def test_editors_get_a_schema_of_every_key():
     text = msgspec.json.encode(json_schema()).decode()
     assert '"additionalProperties":false' in text

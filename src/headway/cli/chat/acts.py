@@ -112,7 +112,8 @@ async def show(surface: Surface, which: str) -> None:
     outcomes = surface.view.calls.outcomes
     number = int(which) if which.isdigit() else 1
     if not 1 <= number <= len(outcomes):
-        raise InvalidInput("/show", f"there are {len(outcomes)} results to show", "The latest has the number 1")
+        known = f"there are {len(outcomes)} results to show" if outcomes else "there is no result to show yet"
+        raise InvalidInput("/show", known, "The latest has the number 1" if outcomes else "")
     outcome = outcomes[-number]
     surface.view.say(outcome.title, "bold")
     surface.view.paper.print(*(f"  {line}" for line in outcome.lines))
