@@ -82,6 +82,7 @@ async def agent_by_settings(lab: Lab, loaded: Loaded, *, hear: Hear | None = Non
 
 
 def settings(folder: Path, text: str, **environ: str) -> Loaded:
-    """Load settings as in a process that was started with this file and these variables, and with no others."""
-    (folder / "headway.toml").write_text(text, encoding="utf-8")
-    return load(around=Surroundings(environ, folder, folder))
+    """Load settings as in a process that was given this file and these variables, and no others."""
+    file = folder / "headway.toml"
+    file.write_text(text, encoding="utf-8")
+    return load(file, around=Surroundings(environ, folder, folder))

@@ -44,9 +44,7 @@ def open_store(url: str, *, read_only: bool = False) -> SessionStore:
         from headway.store.sqlite import SqliteStore
 
         return SqliteStore(Path(place), read_only=read_only)
-    raise InvalidInput(
-        "the store's url", f"there is no store of the kind `{scheme[:20]}:`", "Use `sqlite:` and a path."
-    )
+    raise InvalidInput("the store's url", "it names no store that is known", "Use `sqlite:` and a path, or `memory:`.")
 
 
 class Sessions:

@@ -326,5 +326,5 @@ def test_a_store_is_opened_by_its_url(tmp_path):
     assert isinstance(store, SqliteStore)
     store.close()
     for url in ("sqlite:", "memory:x", "oracle:x", "", "/just/a/path"):
-        with pytest.raises(InvalidInput, match="is not known"):
+        with pytest.raises(InvalidInput, match="names no store"):
             open_store(url)
