@@ -110,6 +110,8 @@ def test_an_interrupt_stops_the_turn_in_every_phase_and_the_next_turn_works(tmp_
         pane.press(key)
         pane.sees("interrupted; what came is kept")
         assert list(home.work.iterdir()) == [], "nothing half-received was written, and what ran is stopped"
+        if phase == "running":
+            pane.sees(r"begun\n\s*\[interrupted: everything that it had started was ended\]")
         if phase != "asking":
             pane.sees("› half a thou")
         pane.press("C-u")

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from headway.agent.approval import Deny, Kind
 from headway.agent.tools.bounds import clip
+from headway.agent.tools.refusals import ToolError
 from headway.agent.tools.threads import in_thread
 from headway.agent.tools.tool import Content, Tool, ToolContext
 from headway.failure import HeadwayError
@@ -66,6 +67,14 @@ class _Ready(Struct, frozen=True):
     tool: Tool
     arguments: dict[str, Any]
     context: ToolContext
+
+
+class _Stopped(asyncio.CancelledError):
+    """A call was interrupted, and its tool knows what it came to by then."""
+
+    def __init__(self, last_words: ToolError) -> None:
+        super().__init__()
+        self.last_words = last_words
 
 
 class _Executor:
@@ -131,13 +140,19 @@ class _Executor:
             return ready
         async with self._room:
             context = replace(ready.context, call_id=ready.call.id)
-            outcome = await _outcome(ready.tool.run(ready.arguments, context), context.limits.call_seconds)
+            try:
+                outcome = await _outcome(ready.tool.run(ready.arguments, context), context.limits.call_seconds)
+            except _Stopped as stopped:
+                await self._tell(ready.call, _failed(ready.call, str(stopped.last_words)))
+                raise
         if isinstance(outcome, BaseException):
-            result = _failed(ready.call, _words(ready.tool, outcome))
-        else:
-            result = _result(ready.call, outcome)
+            return await self._tell(ready.call, _failed(ready.call, _words(ready.tool, outcome)))
+        return await self._tell(ready.call, _result(ready.call, outcome))
+
+    async def _tell(self, call: ToolCall, result: ToolResult) -> ToolResult:
+        """Report what a call came to, without secrets and within bounds."""
         result = await in_thread(self._context.redactor.cleaned, result)
-        return await self._report(ready.call, _bounded(result, self._context.limits.result_characters))
+        return await self._report(call, _bounded(result, self._context.limits.result_characters))
 
     async def _report(self, call: ToolCall, result: ToolResult) -> ToolResult:
         async with self._one_at_a_time:
@@ -161,6 +176,8 @@ async def _outcome(running: Awaitable[Content], seconds: float) -> Content | Bas
     except asyncio.CancelledError:
         task.cancel()
         await asyncio.wait({task}, timeout=LEAVE_SECONDS)
+        if task.done() and not task.cancelled() and isinstance(last := task.exception(), ToolError):
+            raise _Stopped(last) from None
         raise
     if not task.done():
         task.cancel()

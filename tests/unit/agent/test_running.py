@@ -198,7 +198,7 @@ def test_the_calls_after_a_failed_one_still_run(context, root):
     assert third.text.endswith("x")
 
 
-def test_a_cancelled_call_has_an_intent_and_no_result(context, root):
+def test_a_cancelled_command_has_what_it_printed_as_its_result_and_nothing_runs_behind_it(context, root):
     journal = Journal()
     calls = [
         call("1", "write_file", path="x", content="x"),
@@ -217,7 +217,7 @@ def test_a_cancelled_call_has_an_intent_and_no_result(context, root):
         return time.monotonic() - began
 
     assert asyncio.run(scenario()) < 0.5
-    assert journal.lines == ["intent 1", "result 1", "intent 2"]
+    assert journal.lines == ["intent 1", "result 1", "intent 2", "result 2"]
     assert not (root / "y").exists()
 
 

@@ -1,5 +1,6 @@
 """`shell`: a command in the workspace, with a time limit, no input, no secrets, and a bounded answer."""
 
+import asyncio
 import os
 import shutil
 import signal
@@ -56,17 +57,24 @@ async def shell(
         else:
             folder = context.workspace.root
             ended = await run_group(program, folder=folder, environment=environment, seconds=seconds, on_text=take)
+    except asyncio.CancelledError:  # what came until then is worth knowing, and the call is told as what it is: stopped
+        raise ToolError(_answered(spool, "[interrupted: everything that it had started was ended]")) from None
     except NotConfined as failed:
         said = f"The sandbox could not be put up, so the command was not run. {spool.text()}"
         raise ToolError(said.strip()) from failed
-    output = shorten_lines(plain(spool.text())).strip("\n")
     said = _said(ended, seconds)
-    if sandbox is not None and ended.status != 0 and (hint := after_refusal(output, sandbox.confinement)):
+    if sandbox is not None and ended.status != 0 and (hint := after_refusal(spool.text(), sandbox.confinement)):
         said = f"{said}\n{hint}"
-    answer = f"{output}\n{said}" if output.strip() else f"[no output]\n{said}"
+    answer = _answered(spool, said)
     if ended.status is None:
         raise ToolError(answer)
     return answer
+
+
+def _answered(spool: Spool, said: str) -> str:
+    """Return what a command printed, and how it ended."""
+    output = shorten_lines(plain(spool.text())).strip("\n")
+    return f"{output}\n{said}" if output.strip() else f"[no output]\n{said}"
 
 
 def _said(ended: Ended, seconds: float) -> str:
