@@ -9,7 +9,9 @@ from headway.sim.script import Call, Final, Pace, Say, Script, WriteFile
 from support.chats import at_home
 from support.lengths import only_at_length
 
-pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is the terminal of these tests")
+pytestmark = pytest.mark.skipif(
+    shutil.which("tmux") is None, reason="NOT TRIED: there is no tmux, the terminal of these tests"
+)
 
 PAGE = "".join(f"<p>Paragraph {number}</p>\n" for number in range(400))
 SENTENCES = [f"Sentence {number} has some words of its own." for number in range(240)]

@@ -13,7 +13,9 @@ from headway.sim.script import Call, Final, Pace, Say, Script, WriteFile
 from support.chats import at_home
 from support.lengths import only_at_length
 
-needs_tmux = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is the terminal of these tests")
+needs_tmux = pytest.mark.skipif(
+    shutil.which("tmux") is None, reason="NOT TRIED: there is no tmux, the terminal of these tests"
+)
 
 PAGE = "".join(f"<p>Paragraph {number}</p>\n" for number in range(400))
 WRITING = Script(steps=(WriteFile("page.html", PAGE), Final("The page is ready.")))

@@ -8,11 +8,11 @@ from headway.transport.limits import Limits
 from headway.transport.message import HttpRequest
 from headway.turn.crew import Crew
 from headway.turn.endpoint import Endpoint
+from headway.turn.runner import CHARACTERS_A_TOKEN
 from headway.wire.json_text import BadJson, encode, strict_object
 
 COUNTING_WIRE = "anthropic"
 """The one wire that has a path for this, below the one for messages."""
-CHARACTERS_A_TOKEN = 4
 PATIENCE = Limits(connect_seconds=5.0, first_byte_seconds=15.0, first_content_seconds=15.0, turn_seconds=20.0)
 """Clients count before they ask, and wait for it; an estimate now is worth more to them than a count later."""
 LONGEST_ANSWER = 65_536

@@ -6,8 +6,7 @@ from headway.events import CONTENT, Usage
 from headway.providers.changes import Change, sentence
 from headway.recovery.ledger import Strategy
 from headway.turn import notices
-
-CHARACTERS_A_TOKEN = 4
+from headway.turn.runner import CHARACTERS_A_TOKEN
 
 
 class Tried(Struct, kw_only=True, omit_defaults=True):

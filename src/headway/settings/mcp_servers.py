@@ -4,9 +4,8 @@ Trust in a project's file is kept by a digest of the entry and of where it stand
 again.
 """
 
-import os
 from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from enum import Enum
 from hashlib import sha256
 from pathlib import Path
@@ -20,11 +19,8 @@ from headway.failure import InvalidInput
 from headway.settings.layers import DEFAULT, From
 from headway.settings.loading import Loaded
 from headway.settings.mcp import spec_of
-from headway.settings.places import FILE_NAME
+from headway.settings.trusting import is_of_folder, keep_trusted, trusted
 from headway.transport.http import HttpClient
-
-TRUSTED = "trusted-mcp.json"
-_MOST_KEPT = 1_000
 
 
 class Standing(Enum):
@@ -48,8 +44,8 @@ class Named(Struct, frozen=True):
 
 def servers_named(loaded: Loaded, workspace: Path) -> tuple[Named, ...]:
     """Return every server of the settings, in their order."""
-    trusted = _trusted(loaded)
-    return tuple(_named(loaded, name, workspace, trusted) for name in loaded.settings.mcp)
+    known = trusted(loaded.around)
+    return tuple(_named(loaded, name, workspace, known) for name in loaded.settings.mcp)
 
 
 @asynccontextmanager
@@ -67,20 +63,15 @@ async def mcp_servers(
 
 def trust(loaded: Loaded, names: Iterable[str]) -> None:
     """Keep that servers of the project's file may be started as they are now."""
-    path = loaded.around.data_folder / TRUSTED
-    digests = dict.fromkeys((*_trusted(loaded), *(_digest(loaded, name) for name in names)))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(f".{os.getpid()}")
-    part.write_bytes(msgspec.json.encode(list(digests)[-_MOST_KEPT:]))
-    part.replace(path)
+    keep_trusted([_digest(loaded, name) for name in names], loaded.around)
 
 
-def _named(loaded: Loaded, name: str, workspace: Path, trusted: frozenset[str]) -> Named:
+def _named(loaded: Loaded, name: str, workspace: Path, known: frozenset[str]) -> Named:
     entry = loaded.settings.mcp[name]
     origin = _origin(loaded, name)
     if not entry.enabled:
         return Named(name, Standing.OFF, origin, "`enabled` is false")
-    if _is_of_project(loaded, name) and _digest(loaded, name) not in trusted:
+    if _is_of_project(loaded, name) and _digest(loaded, name) not in known:
         why = f"{origin} is of this project, and you have not said that you trust it. Try: headway mcp trust {name}"
         return Named(name, Standing.NOT_TRUSTED, origin, why)
     try:
@@ -92,16 +83,8 @@ def _named(loaded: Loaded, name: str, workspace: Path, trusted: frozenset[str]) 
 
 def _is_of_project(loaded: Loaded, name: str) -> bool:
     """Say whether an entry comes with the folder that is worked in, and not from the user's own file."""
-    around, origin = loaded.around, _origin(loaded, name)
     kinds = {found.kind for path, found in loaded.origins.items() if path[:2] == ("mcp", name)}
-    own = around.config_folder / FILE_NAME
-    return From.FILE in kinds and Path(origin) == around.folder / FILE_NAME and not _is_same(Path(origin), own)
-
-
-def _is_same(one: Path, other: Path) -> bool:
-    with suppress(OSError):
-        return one.samefile(other)
-    return False
+    return From.FILE in kinds and is_of_folder(Path(_origin(loaded, name)), loaded.around)
 
 
 def _origin(loaded: Loaded, name: str) -> str:
@@ -112,11 +95,3 @@ def _origin(loaded: Loaded, name: str) -> str:
 def _digest(loaded: Loaded, name: str) -> str:
     said = msgspec.json.encode([_origin(loaded, name), name, loaded.settings.mcp[name]], order="sorted")
     return sha256(said).hexdigest()
-
-
-def _trusted(loaded: Loaded) -> frozenset[str]:
-    try:
-        data = (loaded.around.data_folder / TRUSTED).read_bytes()
-        return frozenset(msgspec.json.decode(data, type=list[str]))
-    except (OSError, msgspec.MsgspecError):
-        return frozenset()

@@ -6,7 +6,7 @@ permits counts once somebody has said that they trust it, by a digest: a file th
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -17,7 +17,8 @@ import msgspec
 from headway.settings.layers import KeyPath, Layer, dotted
 from headway.settings.places import FILE_NAME, Surroundings
 
-TRUSTED: Final = "trusted-files.json"
+TRUSTED: Final = "trusted.json"
+"""Digests of what somebody has said to trust, beside the sessions."""
 _MOST_KEPT: Final = 1_000
 _PERMITS: Final[dict[KeyPath, Callable[[Any], bool]]] = {
     ("agent", "approve"): lambda value: value not in ("ask", "plan"),
@@ -31,7 +32,7 @@ _PERMITS: Final[dict[KeyPath, Callable[[Any], bool]]] = {
 
 def is_strange(path: Path, around: Surroundings) -> bool:
     """Say whether a file came with the folder that is worked in, and nobody has said that they trust it as it is."""
-    return is_of_folder(path, around) and _digest(path) not in _trusted(around)
+    return is_of_folder(path, around) and _digest(path) not in trusted(around)
 
 
 def held_back(layer: Layer) -> tuple[Layer, tuple[str, ...]]:
@@ -60,21 +61,27 @@ def is_of_folder(path: Path, around: Surroundings) -> bool:
 
 def trust_file(path: Path, around: Surroundings) -> None:
     """Keep that a file is trusted as it is now."""
+    keep_trusted([_digest(path)], around)
+
+
+def trusted(around: Surroundings) -> frozenset[str]:
+    """Return the digests of all that is trusted."""
+    try:
+        return frozenset(msgspec.json.decode((around.data_folder / TRUSTED).read_bytes(), type=list[str]))
+    except (OSError, msgspec.MsgspecError):
+        return frozenset()
+
+
+def keep_trusted(digests: Iterable[str], around: Surroundings) -> None:
+    """Keep that these are trusted, too."""
     place = around.data_folder / TRUSTED
-    digests = dict.fromkeys((*_trusted(around), _digest(path)))
+    known = dict.fromkeys((*trusted(around), *digests))
     place.parent.mkdir(parents=True, exist_ok=True)
     part = place.with_suffix(f".{os.getpid()}")
-    part.write_bytes(msgspec.json.encode(list(digests)[-_MOST_KEPT:]))
+    part.write_bytes(msgspec.json.encode(list(known)[-_MOST_KEPT:]))
     part.replace(place)
 
 
 def _digest(path: Path) -> str:
     """Return what stands for a file, at its place, with what it says now."""
     return sha256(str(path.resolve()).encode() + b"\0" + path.read_bytes()).hexdigest()
-
-
-def _trusted(around: Surroundings) -> frozenset[str]:
-    try:
-        return frozenset(msgspec.json.decode((around.data_folder / TRUSTED).read_bytes(), type=list[str]))
-    except (OSError, msgspec.MsgspecError):
-        return frozenset()

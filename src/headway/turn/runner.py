@@ -36,6 +36,7 @@ from headway.wire.json_text import encode
 from headway.wire.table import wire_named
 
 CHARACTERS_A_TOKEN = 4
+"""About; for whoever has no count."""
 _CANCELLED = Failure(FailureKind.CANCELLED, Scope.REQUEST, Plan.GIVE_UP, "The turn was interrupted.")
 Shorten: TypeAlias = Callable[[ModelRequest, Ledger, Failure], Awaitable[ModelRequest | None]]
 """Makes a request that its upstream has no room for shorter, in a better way than by leaving out; None: it cannot.

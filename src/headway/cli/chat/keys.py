@@ -7,7 +7,7 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.history import InMemoryHistory
-from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.key_binding import KeyBindings, KeyBindingsBase, KeyPressEvent, merge_key_bindings
 from prompt_toolkit.keys import Keys
 
 from headway.cli.chat.completing import Suggestion
@@ -63,11 +63,10 @@ def _editing(talk: Talk) -> KeyBindings:
     return table
 
 
-def keys(talk: Talk, recalled: Recalled) -> KeyBindings:  # noqa: C901  # a table of keys, each with a line or two
-    """Return the keys of a talk."""
-    table = _editing(talk)
+def _sending(talk: Talk, recalled: Recalled) -> KeyBindings:
+    """Return the keys that send what is typed, take it back, or switch the mode that it is sent in."""
+    table = KeyBindings()
     buffer = talk.screen.buffer
-    is_empty = Condition(lambda: not buffer.text)
 
     def submit() -> None:
         typed = buffer.text
@@ -100,9 +99,22 @@ def keys(talk: Talk, recalled: Recalled) -> KeyBindings:  # noqa: C901  # a tabl
     def _(_: KeyPressEvent) -> None:
         talk.next_mode()
 
-    @table.add("up", filter=is_empty & Condition(lambda: bool(talk.waiting)))
+    @table.add("up", filter=Condition(lambda: not buffer.text and bool(talk.waiting)))
     def _(_: KeyPressEvent) -> None:
         buffer.insert_text(talk.take_back())
+
+    return table
+
+
+def _stopping(talk: Talk) -> KeyBindings:
+    """Return the keys that stop a turn, leave, or step aside."""
+    table = KeyBindings()
+    buffer = talk.screen.buffer
+
+    def clear() -> None:
+        """Take a line away that was not sent; it can be had back with the arrow up."""
+        buffer.append_to_history()
+        buffer.reset()
 
     @table.add("escape")
     def _(_: KeyPressEvent) -> None:
@@ -121,12 +133,7 @@ def keys(talk: Talk, recalled: Recalled) -> KeyBindings:  # noqa: C901  # a tabl
         else:
             talk.stop()
 
-    def clear() -> None:
-        """Take a line away that was not sent; it can be had back with the arrow up."""
-        buffer.append_to_history()
-        buffer.reset()
-
-    @table.add("c-d", filter=is_empty)
+    @table.add("c-d", filter=Condition(lambda: not buffer.text))
     def _(_: KeyPressEvent) -> None:
         talk.leave()
 
@@ -135,3 +142,8 @@ def keys(talk: Talk, recalled: Recalled) -> KeyBindings:  # noqa: C901  # a tabl
         talk.screen.suspend()
 
     return table
+
+
+def keys(talk: Talk, recalled: Recalled) -> KeyBindingsBase:
+    """Return the keys of a talk."""
+    return merge_key_bindings([_editing(talk), _sending(talk, recalled), _stopping(talk)])

@@ -15,8 +15,7 @@ from headway.providers.models import ModelFacts, cost
 from headway.store.records import AttemptBroken, Compacted, ReplyReceived
 from headway.store.rows import Entry
 from headway.turn import notices
-
-CHARACTERS_A_TOKEN = 4
+from headway.turn.runner import CHARACTERS_A_TOKEN
 
 
 class Spent(Struct, frozen=True):
