@@ -1,5 +1,7 @@
 """Who gets in, and with what: pages of the web do not, and the gateway's own key goes no further."""
 
+import tracemalloc
+
 import pytest
 
 from headway.sim.script import Final, Script
@@ -39,6 +41,24 @@ def test_with_keys_it_does_not_matter_by_what_name_it_is_called(tmp_path):
         await gate.open(extra='[gateway]\nkeys = ["env:GATE_KEY"]')
         named = {"host": "llm.example.com", "origin": "https://app.example.com", "authorization": "Bearer open"}
         assert (await gate.ask("chat", headers=named)).status == 200
+
+    at_gate(tmp_path, work)
+
+
+def test_a_large_body_without_a_key_is_refused_unkept_and_noted(tmp_path):
+    async def work(gate):
+        await gate.provider(TALK, "chat")
+        await gate.open(extra='[gateway]\nkeys = ["env:GATE_KEY"]')
+        tracemalloc.start()
+        try:
+            reply = await gate.send("/v1/messages", b"x" * 20_000_000, headers={"x-api-key": "no"}, wire="anthropic")
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert reply.status == 401
+        assert reply.json()["error"]["type"] == "authentication_error"
+        assert gate.traces[-1].outcome == "refused"
+        assert peak < 60_000_000, "the client's own copies are two of them"
 
     at_gate(tmp_path, work)
 

@@ -15,7 +15,7 @@ class Clerk:
     """Answers by path: `/echo` says the body, `/wait` waits for `release`, `/flood` never ends, `/bad` is a mistake."""
 
     def __init__(self, limits: Limits) -> None:
-        self.server = Server(self.handle, self.refuse, limits)
+        self.server = Server(self, limits)
         self.url = ""
         self.asked: list[Request] = []
         self.ends: list[str] = []
@@ -30,6 +30,9 @@ class Clerk:
 
     def refuse(self, status: int, words: str, target: str) -> tuple[Mapping[str, str], bytes]:
         return {"x-target": target}, words.encode()
+
+    def knows(self, headers: Mapping[str, str]) -> bool:
+        return headers.get("x-key") != "wrong"
 
     async def handle(self, request: Request, answer: Answer) -> None:
         self.asked.append(request)

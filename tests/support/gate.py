@@ -101,7 +101,7 @@ class Gate:
         around = Surroundings({"KEY": UPSTREAM_KEY, "GATE_KEY": "open"}, self._folder, self._folder)
         self.loaded = load(file, around=around)
         self.service = Service(self.upstream, setup_of(self.loaded), self.traces.append)
-        self.server = Server(self.service.handle, self.service.refuse, limits_of(self.loaded))
+        self.server = Server(self.service, limits_of(self.loaded))
         host, port = await self.server.start("127.0.0.1", 0)
         self.url = f"http://{host}:{port}"
 

@@ -81,7 +81,7 @@ async def _serve(config: Path | None, flags: dict[str, str | None], loaded: Load
     client = HttpClient(trust=trust_from(environment), environment=environment, max_idle=IDLE_UPSTREAMS)
     log = TraceLog(loaded.around.traces_file, loaded.settings.gateway.traces, complain)
     service = Service(client, setup_of(loaded), keeper_of(loaded, log))
-    server = Server(service.handle, service.refuse, limits_of(loaded))
+    server = Server(service, limits_of(loaded))
     host, port = address_of(loaded.settings.gateway.listen) or ("127.0.0.1", 8320)
     host, port = await server.start(host, port)
     allow_many_sockets()

@@ -5,6 +5,7 @@ told apart by the first segment of the path.
 """
 
 import asyncio
+from collections.abc import Mapping
 from secrets import token_urlsafe
 
 from msgspec import Struct
@@ -74,6 +75,7 @@ class Gatehouse:
             name: Service(http, self._setup(one), keep, metrics)
             for name, one in (ways or {_ROUTES: SettingsWays(plan.loaded)}).items()
         }
+        self._first = next(iter(self._services.values()))
         self.url = ""
 
     @property
@@ -83,8 +85,7 @@ class Gatehouse:
 
     async def open(self, limits: Limits | None = None) -> Server:
         """Listen on a port that is free."""
-        first = next(iter(self._services.values()))
-        server = Server(self.handle, first.refuse, limits)
+        server = Server(self, limits)
         host, port = await server.start(HOST, 0)
         self.url = f"http://{host}:{port}"
         return server
@@ -107,8 +108,16 @@ class Gatehouse:
         name, slash, rest = request.path.removeprefix("/").partition("/")
         service = self._services.get(name)
         if service is None:  # said to the client in the words of a path that is not there
-            service, slash, rest = next(iter(self._services.values())), "", request.path
+            service, slash, rest = self._first, "", request.path
         await service.handle(replace(request, path=f"{slash}{rest}" or "/"), answer)
+
+    def refuse(self, status: int, words: str, target: str) -> tuple[Mapping[str, str], bytes]:
+        """Return what to say about a request that could not even be read."""
+        return self._first.refuse(status, words, target)
+
+    def knows(self, headers: Mapping[str, str]) -> bool:
+        """Say whether a request with these headers may come in: all services have one key."""
+        return self._first.knows(headers)
 
     def _setup(self, ways: Ways) -> Setup:
         gateway = self._plan.loaded.settings.gateway

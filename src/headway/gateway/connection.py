@@ -9,10 +9,10 @@ import socket
 import struct
 import sys
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
-from typing import TypeAlias, cast
+from typing import Protocol, cast
 
 from headway.gateway.message import Limits, Request
 from headway.gateway.reading import Refusal, RequestReader
@@ -116,9 +116,17 @@ class Answer:
         return "\r\n".join((*lines, "", "")).encode("latin-1", "replace")
 
 
-Handler: TypeAlias = Callable[[Request, Answer], Awaitable[None]]
-Refuse: TypeAlias = Callable[[int, str, str], tuple[Mapping[str, str], bytes]]
-"""Gives headers and body for a status, words, and the path it is about, in the words of that path's wire."""
+class Desk(Protocol):
+    """Whoever answers what connections read."""
+
+    async def handle(self, request: Request, answer: Answer) -> None:
+        """Answer a request."""
+
+    def refuse(self, status: int, words: str, target: str) -> tuple[Mapping[str, str], bytes]:
+        """Return headers and body for a status, words, and the path it is about, in the words of that path's wire."""
+
+    def knows(self, headers: Mapping[str, str]) -> bool:
+        """Say whether a request with these headers may come in; the body of one that may not is not kept."""
 
 
 class Connection(asyncio.Protocol):
@@ -126,18 +134,17 @@ class Connection(asyncio.Protocol):
 
     def __init__(
         self,
-        handler: Handler,
-        refuse: Refuse,
+        desk: Desk,
         limits: Limits,
         closed: Callable[["Connection"], None],
         *,
         welcome: bool = True,
     ) -> None:
-        """Have requests answered by `handler`; tell `closed` when the connection is. Not `welcome`: reset at once."""
-        self._handler, self._refuse, self._limits, self._closed = handler, refuse, limits, closed
+        """Have requests answered at a desk; tell `closed` when the connection is. Not `welcome`: reset at once."""
+        self._desk, self._limits, self._closed = desk, limits, closed
         self._welcome = welcome
         self._loop = asyncio.get_running_loop()
-        self._reader = RequestReader(limits)
+        self._reader = RequestReader(limits, desk.knows)
         self._transport: asyncio.Transport | None = None
         self._waiting: deque[Request | Refusal] = deque()
         self._task: asyncio.Task[None] | None = None
@@ -163,7 +170,7 @@ class Connection(asyncio.Protocol):
             return
         self._transport.set_write_buffer_limits(high=self._limits.buffer_bytes)
         peer = transport.get_extra_info("peername")
-        self._reader = RequestReader(self._limits, str(peer[0]) if isinstance(peer, tuple) else "")
+        self._reader = RequestReader(self._limits, self._desk.knows, str(peer[0]) if isinstance(peer, tuple) else "")
         self._patience(self._limits.request_seconds)
 
     def data_received(self, data: bytes) -> None:
@@ -247,7 +254,8 @@ class Connection(asyncio.Protocol):
     # One request after another
 
     def _take(self, request: Request) -> None:
-        too_many = len(self._waiting) >= PIPELINED
+        held = sum(len(read.body) for read in self._waiting if isinstance(read, Request))
+        too_many = len(self._waiting) >= PIPELINED or held + len(request.body) > self._limits.body_bytes
         if not self._reader.stopped or not too_many:
             self._wait_in_line(
                 self._reader.stop(429, "Too many requests wait on one connection.") if too_many else request
@@ -272,7 +280,7 @@ class Connection(asyncio.Protocol):
 
     async def _serve(self, request: Request, answer: Answer) -> None:
         try:
-            await self._handler(request, answer)
+            await self._desk.handle(request, answer)
         except ClientGone:
             self.abort()
             return
@@ -332,7 +340,7 @@ class Connection(asyncio.Protocol):
         self.closing = self._reader.stopped = True
         if self._transport is None or self._transport.is_closing():
             return
-        headers, body = self._refuse(refusal.status, refusal.words, refusal.target)
+        headers, body = self._desk.refuse(refusal.status, refusal.words, refusal.target)
         Answer(self, keeps_alive=False).whole(refusal.status, headers, body)
         self._transport.write_eof()
         self._patience(self._limits.request_seconds)

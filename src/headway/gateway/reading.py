@@ -3,6 +3,7 @@
 What cannot be read, or is too large, is a `Refusal`, and the last thing that is read.
 """
 
+from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Final, TypeAlias
 
@@ -34,14 +35,16 @@ Read: TypeAlias = Request | Refusal | Signal
 class RequestReader:
     """Reads the requests of one connection, one behind the other."""
 
-    def __init__(self, limits: Limits, peer: str = "") -> None:
-        """Read within limits."""
-        self._limits, self._peer = limits, peer
+    def __init__(self, limits: Limits, knows: Callable[[Mapping[str, str]], bool], peer: str = "") -> None:
+        """Read within limits; the body of a request whose headers nobody `knows` is read and not kept."""
+        self._limits, self._knows, self._peer = limits, knows, peer
         self._parser = httptools.HttpRequestParser(self)
         self._out: list[Read] = []
         self._target = b""
         self._headers: dict[str, str] = {}
         self._body = bytearray()
+        self._body_bytes = 0
+        self._keeps_body = True
         self._head_bytes = 0
         self._head_is_whole = False
         self.in_request = False
@@ -92,6 +95,7 @@ class RequestReader:
         """Forget the request before."""
         self._target, self._headers, self._body = b"", {}, bytearray()
         self._head_bytes, self.in_request, self._head_is_whole = 0, True, False
+        self._body_bytes, self._keeps_body = 0, True
 
     def on_url(self, url: bytes) -> None:
         """Take a piece of the target."""
@@ -107,10 +111,14 @@ class RequestReader:
         self._headers[key] = f"{self._headers[key]}, {said}" if key in self._headers else said
 
     def on_headers_complete(self) -> None:
-        """Refuse a body that says it is too large; tell of one that waits to be asked for."""
+        """Refuse a body that says it is too large; tell of one that waits to be asked for.
+
+        A stranger's is not kept: it will be refused whatever it says, and until then it would be memory for the asking.
+        """
         self._head_is_whole = True
         if self.stopped or self._parser.should_upgrade():
             return
+        self._keeps_body = self._knows(self._headers)
         length = self._headers.get("content-length", "")
         if length.isdecimal() and int(length[:19]) > self._limits.body_bytes:
             self._too_large()
@@ -121,8 +129,10 @@ class RequestReader:
         """Take a piece of the body."""
         if self.stopped:
             return
-        self._body += body
-        if len(self._body) > self._limits.body_bytes:
+        self._body_bytes += len(body)
+        if self._keeps_body:
+            self._body += body
+        if self._body_bytes > self._limits.body_bytes:
             self._too_large()
 
     def on_message_complete(self) -> None:

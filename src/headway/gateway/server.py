@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from headway.failure import InvalidInput
-from headway.gateway.connection import Connection, Handler, Refuse
+from headway.gateway.connection import Connection, Desk
 from headway.gateway.message import Limits
 
 if TYPE_CHECKING:
@@ -16,11 +16,11 @@ BACKLOG = 1024
 
 
 class Server:
-    """Serves a handler on one address."""
+    """Serves a desk on one address."""
 
-    def __init__(self, handler: Handler, refuse: Refuse, limits: Limits | None = None) -> None:
-        """Answer by `handler`; say what cannot be handled by `refuse`."""
-        self._handler, self._refuse, self._limits = handler, refuse, limits or Limits()
+    def __init__(self, desk: Desk, limits: Limits | None = None) -> None:
+        """Have requests answered at `desk`."""
+        self._desk, self._limits = desk, limits or Limits()
         self._server: asyncio.Server | None = None
         self._idle: Callable[[], None] = lambda: None
         self.connections: set[Connection] = set()
@@ -63,7 +63,7 @@ class Server:
 
     def _connected(self) -> Connection:
         welcome = len(self.connections) < self._limits.connections
-        connection = Connection(self._handler, self._refuse, self._limits, self._closed, welcome=welcome)
+        connection = Connection(self._desk, self._limits, self._closed, welcome=welcome)
         self.connections.add(connection)
         return connection
 

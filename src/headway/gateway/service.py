@@ -76,6 +76,10 @@ class Service:
         wire = wire_of(target.partition("?")[0])
         return error_answer(wire.name if wire else "chat", Trouble(status, words), token_hex(8))
 
+    def knows(self, headers: Mapping[str, str]) -> bool:
+        """Say whether a request with these headers shows a key that may come in."""
+        return not isinstance(self.setup.doors.who(headers), Trouble)
+
     # Requests to models
 
     async def _model(self, wire: Wire, request: Request, answer: Answer) -> None:

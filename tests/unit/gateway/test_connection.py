@@ -79,6 +79,43 @@ async def test_more_pipelined_requests_than_may_wait_are_refused_behind_those_th
 
 
 @virtual_time
+async def test_pipelined_bodies_together_are_no_larger_than_one_may_be():
+    async with clerk(LIMITS) as desk:
+        client = await desk.client()
+        await client.send(post(b"", "/wait") + post(b"x" * 3000) + post(b"y" * 3000))
+        await asyncio.sleep(1)
+        desk.release.set()
+        await client.read(3)
+        assert client.statuses == [200, 200, 429]
+
+
+@pytest.mark.parametrize("chunks", [(), (900, 900)])
+@virtual_time
+async def test_the_body_of_a_stranger_is_read_and_not_kept(chunks):
+    """It is refused whatever it says; until then it would be memory for the asking."""
+    async with clerk(LIMITS) as desk:
+        client = await desk.client()
+        body = b"x" * 1800
+        await client.send(post(body, chunks=chunks, **{"x-key": "wrong"})[:-1])
+        await asyncio.sleep(1)
+        (connection,) = desk.server.connections
+        assert not connection._reader._body
+        await client.send(b"\n" if chunks else b"x")
+        await client.send(post(body))
+        await client.read(2)
+        assert [request.body for request in desk.asked] == [b"", body], "and whoever comes next is read again"
+
+
+@virtual_time
+async def test_a_stranger_too_cannot_send_more_than_anybody_may():
+    async with clerk(LIMITS) as desk:
+        client = await desk.client()
+        await client.send(post(b"x" * 6000, chunks=[3000, 3000], **{"x-key": "wrong"}))
+        await client.read(1)
+        assert client.statuses == [413]
+
+
+@virtual_time
 async def test_garbage_behind_a_request_does_not_take_its_answer_away():
     async with clerk(LIMITS) as desk:
         client = await desk.client()

@@ -8,7 +8,7 @@ import pytest
 from headway.failure import InvalidInput
 from headway.gateway.message import Limits
 from headway.gateway.server import Server
-from support.desk_clerk import clerk
+from support.desk_clerk import Clerk, clerk
 from support.peers import virtual_time
 from support.raw_http import request_bytes
 
@@ -17,7 +17,7 @@ from support.raw_http import request_bytes
 async def test_a_port_that_is_taken_is_one_clear_error():
     async with clerk() as desk:
         port = int(desk.url.rpartition(":")[2])
-        other = Server(desk.handle, desk.refuse)
+        other = Server(desk)
         with pytest.raises(InvalidInput, match=rf"127.0.0.1:{port}: cannot listen there: .*--listen"):
             await other.start("127.0.0.1", port)
 
@@ -26,7 +26,7 @@ async def test_a_port_that_is_taken_is_one_clear_error():
 @virtual_time
 async def test_an_address_that_is_not_ours_is_one_clear_error(host):
     with pytest.raises(InvalidInput, match="cannot listen there"):
-        await Server(None, None).start(host, 0)
+        await Server(None).start(host, 0)
 
 
 @virtual_time
@@ -94,7 +94,7 @@ async def test_a_client_that_does_not_take_its_last_answer_does_not_hold_up_the_
 
 def test_every_connection_inherits_a_limit_on_unacknowledged_bytes():
     async def look():
-        server = Server(None, None, Limits(write_seconds=7))
+        server = Server(Clerk(Limits()), Limits(write_seconds=7))
         _, port = await server.start("127.0.0.1", 0)
         with socket.create_connection(("127.0.0.1", port)):
             await asyncio.sleep(0.01)
