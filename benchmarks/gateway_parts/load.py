@@ -16,7 +16,7 @@ from httptools import HttpResponseParser
 from benchmarks.gateway_parts.upstream import WORD
 
 REQUEST = (
-    b"POST /v1/chat/completions HTTP/1.1\r\nhost: bench\r\nauthorization: Bearer sk-bench\r\n"
+    b"POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer sk-bench\r\n"
     b"content-type: application/json\r\ncontent-length: %d\r\n\r\n%b"
 )
 MARK = b'"%b' % WORD.encode()
