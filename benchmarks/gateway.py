@@ -29,8 +29,20 @@ FLOODS = {1: 2_000, 32: 500, 256: 200}
 LEAST_CPU_SECONDS = 0.5
 """A flood is repeated until it has cost so much, because the kernel counts in hundredths."""
 MOST_FLOODS = 40
-PACED_STREAMS, PACED_WORDS = 256, 200
+PACED_STREAMS, PACED_SECONDS = 256, 4
+PACES = (20, 50)
+"""Chunks a second of one stream: providers that put some tokens into a chunk, and those that send each by itself."""
 HELD = 1_000
+
+
+class Paced(Struct):
+    """What became of steady streams, one figure a round."""
+
+    p50_ms: list[float] = field(default_factory=list)
+    p99_ms: list[float] = field(default_factory=list)
+    cpu_us: list[float] = field(default_factory=list)
+    """For a chunk."""
+    delivered: list[float] = field(default_factory=list)
 
 
 class Measured(Struct):
@@ -42,10 +54,7 @@ class Measured(Struct):
     held_again_mb: float = 0.0
     """With a thousand open streams again, after all floods."""
     first_ms: list[float] = field(default_factory=list)
-    p50_ms: list[float] = field(default_factory=list)
-    p99_ms: list[float] = field(default_factory=list)
-    paced_us: list[float] = field(default_factory=list)
-    delivered: list[float] = field(default_factory=list)
+    paced: dict[int, Paced] = field(default_factory=lambda: {pace: Paced() for pace in PACES})
     per_core: dict[int, list[float]] = field(default_factory=dict)
     """Chunks for each second of CPU, by how many streams there were."""
     busy: list[float] = field(default_factory=list)
@@ -116,16 +125,23 @@ def play(gateway: Running, into: Measured, upstream: int, load: Load) -> None:
     into.first_ms.append((median(through) - median(direct)) * 1e3)
     for streams, words in FLOODS.items():
         into.per_core.setdefault(streams, []).append(flooded(gateway, load, streams, words))
-    asked = {"streams": PACED_STREAMS, "words": PACED_WORDS, "limit_seconds": PACED_WORDS * 0.02 * 1.5}
+    for pace, steady in into.paced.items():
+        pace_streams(gateway, steady, upstream, load, pace)
+    into.busy.append(os.getloadavg()[0])
+
+
+def pace_streams(gateway: Running, into: Paced, upstream: int, load: Load, pace: int) -> None:
+    """Read streams of so many chunks a second, without the gateway and through it."""
+    words = pace * PACED_SECONDS
+    asked = {"streams": PACED_STREAMS, "words": words, "every_ms": 1000 // pace}
     alone = load("paced", port=upstream, **asked)
     before = gateway.cost().cpu_seconds
     seen = load("paced", port=gateway.port, **asked)
     used = gateway.cost().cpu_seconds - before
     into.p50_ms.append(seen["p50"] - alone["p50"])
     into.p99_ms.append(seen["p99"] - alone["p99"])
-    into.paced_us.append(used / max(1, seen["words"]) * 1e6)
-    into.delivered.append(seen["words"] / (PACED_STREAMS * PACED_WORDS))
-    into.busy.append(os.getloadavg()[0])
+    into.cpu_us.append(used / max(1, seen["words"]) * 1e6)
+    into.delivered.append(seen["words"] / (PACED_STREAMS * words))
 
 
 def flooded(gateway: Running, load: Load, streams: int, words: int) -> float:

@@ -105,13 +105,12 @@ class Load:
         await closed(clients)
         return {"words": sum(client.words for client in clients), "seconds": took}
 
-    async def paced(self, port: int, streams: int, words: int, limit_seconds: float) -> dict:
-        """Read streams of a steady pace, for so long; say how late their words came."""
+    async def paced(self, port: int, streams: int, words: int, every_ms: int) -> dict:
+        """Read streams of a steady pace, for half as long again as they should take; say how late their words came."""
         clients = await connected(port, streams)
         for client in clients:
-            client.ask(f"paced {words}")
-            await asyncio.sleep(0.02 / streams)  # so that they do not all speak at the same moment
-        await asyncio.wait([client.ended for client in clients], timeout=limit_seconds)
+            client.ask(f"paced {words} every {every_ms}")
+        await asyncio.wait([client.ended for client in clients], timeout=words * every_ms / 1000 * 1.5)
         await closed(clients)
         late = [each / 1e6 for client in clients for each in client.late_ns[len(client.late_ns) // 5 :]]  # warm by then
         cuts = statistics.quantiles(late, n=1000) if len(late) > 1 else [float("inf")] * 999

@@ -1,8 +1,9 @@
 """The upstream that all gateways ask, in a process of its own: `python -m benchmarks.gateway_parts.upstream`.
 
 It prints its port. What it streams, the last message says, because that is what every gateway passes on: `flood N`
-sends N words at once, `paced N` a word each 20 ms, `hold` one word and then nothing, with the stream left open.
-The words of paced streams are the time on the machine's monotonic clock, which the load reads too.
+sends N words at once, `paced N every MS` a word each MS milliseconds, `hold` one word and then nothing, with the stream
+left open. The words of paced streams are the time on the machine's monotonic clock, which the load reads too. Paced
+streams do not speak at the same moment, however fast they were asked for: each begins at a moment of its own.
 """
 
 import asyncio
@@ -11,12 +12,12 @@ import re
 import sys
 import time
 from functools import cache
+from itertools import count
 
 import uvloop
 
-PACE_SECONDS = 0.020
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
-ASKED = re.compile(rb"bench: (flood|paced|hold) (\d+)")
+ASKED = re.compile(rb"bench: (flood|paced|hold) (\d+)(?: every (\d+))?")
 LENGTH = re.compile(rb"content-length: *(\d+)", re.IGNORECASE)
 WORD = " word"
 _MODEL = {"id": "chatcmpl-bench", "object": "chat.completion.chunk", "created": 1700000000, "model": "model-1"}
@@ -33,6 +34,9 @@ def event(delta: dict, finish: str | None = None) -> bytes:
 
 FIRST = HEAD + event({"role": "assistant", "content": ""})
 LAST = event({}, "stop") + chunk(b"data: [DONE]\n\n") + b"0\r\n\r\n"
+_PACED = count()
+_GOLDEN = 0.6180339887
+"""Its multiples, without their whole parts, are spread evenly, however many there are."""
 _NO_TIME = "0" * 19
 TIMED = event({"content": f"t{_NO_TIME}"})
 _TIME_AT = TIMED.index(_NO_TIME.encode())
@@ -55,7 +59,7 @@ class Upstream(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._request = b""
         self._left = 0
-        self._at = 0.0
+        self._every = self._at = 0.0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport
@@ -70,13 +74,14 @@ class Upstream(asyncio.Protocol):
         if not end or length is None or len(body) < int(length[1]):
             return
         self._request = b""
-        kind, number = ASKED.search(body).groups()
+        kind, number, every_ms = ASKED.search(body).groups()
         if kind == b"flood":
             self._transport.write(flood(int(number)))
         elif kind == b"paced":
             self._transport.write(FIRST)
-            self._left, self._at = int(number), self._loop.time()
-            self._pace()
+            self._left, self._every = int(number), int(every_ms) / 1000
+            self._at = self._loop.time() + next(_PACED) * _GOLDEN % 1 * self._every
+            self._loop.call_at(self._at, self._pace)
         else:
             self._transport.write(FIRST + event({"content": WORD}))
 
@@ -88,7 +93,7 @@ class Upstream(asyncio.Protocol):
             return
         self._transport.write(timed())
         self._left -= 1
-        self._at += PACE_SECONDS
+        self._at += self._every
         self._loop.call_at(self._at, self._pace)
 
 

@@ -170,7 +170,7 @@ class Connection(asyncio.Protocol):
             return
         self._transport.set_write_buffer_limits(high=self._limits.buffer_bytes)
         peer = transport.get_extra_info("peername")
-        self._reader = RequestReader(self._limits, self._desk.knows, str(peer[0]) if isinstance(peer, tuple) else "")
+        self._reader.peer = str(peer[0]) if isinstance(peer, tuple) else ""
         self._patience(self._limits.request_seconds)
 
     def data_received(self, data: bytes) -> None:
@@ -197,6 +197,7 @@ class Connection(asyncio.Protocol):
         if self._drain is not None and not self._drain.done():
             self._drain.set_result(None)
         self._transport = None
+        self._reader.close()
         self._closed(self)
 
     def pause_writing(self) -> None:

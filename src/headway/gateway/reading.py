@@ -35,9 +35,11 @@ Read: TypeAlias = Request | Refusal | Signal
 class RequestReader:
     """Reads the requests of one connection, one behind the other."""
 
-    def __init__(self, limits: Limits, knows: Callable[[Mapping[str, str]], bool], peer: str = "") -> None:
+    def __init__(self, limits: Limits, knows: Callable[[Mapping[str, str]], bool]) -> None:
         """Read within limits; the body of a request whose headers nobody `knows` is read and not kept."""
-        self._limits, self._knows, self._peer = limits, knows, peer
+        self._limits, self._knows = limits, knows
+        self.peer = ""
+        """Whose requests they are: an address."""
         self._parser = httptools.HttpRequestParser(self)
         self._out: list[Read] = []
         self._target = b""
@@ -63,6 +65,11 @@ class RequestReader:
         """Read nothing more; return what to say about the request that is being read."""
         self.stopped = True
         return Refusal(status, words, self._target.decode("latin-1"))
+
+    def close(self) -> None:
+        """Read nothing more, and let go of the parser: it holds this object, and this object it."""
+        self.stopped = True
+        del self._parser
 
     def _parse(self, data: bytes) -> None:
         while data:  # each round has read one request that offers to switch
@@ -147,7 +154,7 @@ class RequestReader:
                 self._target,
                 self._headers,
                 bytes(self._body),
-                peer=self._peer,
+                peer=self.peer,
                 keeps_alive=chunks and self._parser.should_keep_alive(),
                 takes_chunks=chunks,
             )

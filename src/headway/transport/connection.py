@@ -127,10 +127,10 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Pass bytes on (the loop)."""
-        if self._receiver is None:
+        receiver = self._receiver
+        if receiver is None:
             self.close(TransportFailed(self.phase, Cause.PROTOCOL, self.host, "bytes that nobody asked for"))
-            return
-        if self._receiver(data) is not True:
+        elif receiver(data) is not True:
             self._wake()
 
     def eof_received(self) -> None:

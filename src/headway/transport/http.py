@@ -190,3 +190,5 @@ class Stream:
             self._client.idle.put(self._route, connection)
         elif connection is not None:
             connection.abort()
+        if response is not None:
+            response.leave()

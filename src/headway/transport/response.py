@@ -125,7 +125,8 @@ class Response:
         """Give each piece to `take` as it comes, until it says False, and return True; False when the body is over.
 
         A piece that comes while this waits is taken where the loop brings it: no task is woken for it. So `take` must
-        not wait; where it would have to, it says False, and does the rest when this has returned.
+        not wait; where it would have to, it says False, and does the rest when this has returned. It tells the
+        watchdog what it saw, bytes or content.
         """
         if not self._plain:
             async for data in self:
@@ -176,25 +177,25 @@ class Response:
         """Close the connection now, from whatever task; the reader gets what has come, and then a failure."""
         self._connection.abort()
 
+    def leave(self) -> None:
+        """Expect nothing more; called last."""
+        self._reader.end()  # its parser holds it, and it its parser, until then
+
     def _received(self, data: bytes) -> bool:
         """Take bytes (the connection); True: they are dealt with, and nobody needs to be woken."""
-        reader = self._reader
+        reader, take = self._reader, self._taker
         reader.feed(data)
-        if self._taker is not None and reader.pieces:
-            return self._taken_at_once(self._taker) and reader.state is _BODY
+        if take is not None and reader.pieces:  # nearly always
+            with self._raised:
+                if take(reader.take()):
+                    return reader.state is _BODY
+            self._taker = None
+            self.watchdog.hand_over()
+            return False
         if reader.pieces:  # the frame of a chunk, come by itself, is nothing that waits to be read
             self._unread += len(data)
         if self._unread > UNREAD_LIMIT:
             self._connection.pause_reading()
-        return False
-
-    def _taken_at_once(self, take: Callable[[bytes], bool]) -> bool:
-        self.watchdog.saw_bytes()
-        with self._raised:
-            if take(self._reader.take()):
-                return True
-        self._taker = None
-        self.watchdog.hand_over()
         return False
 
     def _take(self) -> bytes:

@@ -87,11 +87,14 @@ class Watchdog:
         self._forgiven = False
 
     def saw_content(self, chars: int) -> None:
-        """Note that something was said, in the bytes that came last."""
+        """Note that bytes came that say something. Every token of every stream comes by here."""
         now = self._time() if self._away_at is None else self._away_at
+        if now - self._bytes_at > self._byte_gap:  # noqa: PLR1730  # as above
+            self._byte_gap = now - self._bytes_at
         gap = now - self._content_at
         self._chars += chars
         self._content_at = self._bytes_at = now
+        self._forgiven = False
         if self.stage is _SPEAKING:
             if gap > self._content_gap:  # noqa: PLR1730  # as above
                 self._content_gap = gap

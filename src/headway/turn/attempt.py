@@ -204,6 +204,8 @@ async def _read(line: Line, response: Response, reading: Reading) -> None:
         passed, chars = reading.take(decoder.feed(data))
         if chars:
             watchdog.saw_content(chars)
+        else:
+            watchdog.saw_bytes()
         if not reading.ended and (not passed or (at_once is not None and at_once(passed))):
             return True
         held.extend(passed)

@@ -29,7 +29,7 @@ from headway.transport.message import HttpRequest, target_of
 from headway.transport.watchdog import Quiet
 from headway.turn import notices
 from headway.turn.adjusting import Adjustments
-from headway.turn.attempt import Forwarding, Line, Reading, Refused, Sink, attempt
+from headway.turn.attempt import Forwarding, Item, Line, Reading, Refused, Sink, attempt
 from headway.turn.crew import NO_LESSONS, Lessons
 from headway.turn.endpoint import Endpoint
 from headway.wire.json_text import encode
@@ -42,6 +42,10 @@ Shorten: TypeAlias = Callable[[ModelRequest, Ledger, Failure], Awaitable[ModelRe
 """Makes a request that its upstream has no room for shorter, in a better way than by leaving out; None: it cannot.
 
 It gets the ledger of the turn, whose time it spends."""
+
+
+async def _nobody_listens(_: Sequence[Item]) -> None:
+    pass
 
 
 class Turn:
@@ -82,9 +86,13 @@ class Turn:
 
     async def run(self, request: ModelRequest) -> Decision:
         """Bring the reply to an end."""
-        with Awake() as self._awake:
-            self._clock = self._awake.time()
-            return await self._until_end(request)
+        try:
+            with Awake() as self._awake:
+                self._clock = self._awake.time()
+                return await self._until_end(request)
+        finally:
+            # Who listened mostly holds this turn: the two would keep each other, and all that was asked, in memory.
+            self._sink, self._forwarding = _nobody_listens, None
 
     async def _until_end(self, request: ModelRequest) -> Decision:
         while True:

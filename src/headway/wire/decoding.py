@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from headway.events import Cut, End, Event, KeepAlive, StreamCut, StreamEnded
 from headway.wire.json_text import BadJson, Contradiction, decode, excerpt
-from headway.wire.sse import DEFAULT_LIMIT, Comment, Frame, FrameReader, FrameTooLarge
+from headway.wire.sse import DEFAULT_LIMIT, Frame, FrameReader, FrameTooLarge
 
 EVIDENCE = 64 * 1024
 _KEEP_ALIVE = KeepAlive()
@@ -57,7 +57,7 @@ class StreamDecoder:
         """Does `feed` give each frame too, behind what it says?"""
 
     def feed(self, data: bytes) -> list[Event]:
-        """Return the events that these bytes complete; nothing after the end."""
+        """Return the events that these bytes complete; nothing after the end. Every token of every stream comes by."""
         if self.end is not None or not data:
             return []
         if not self._sniffed:
@@ -67,31 +67,24 @@ class StreamDecoder:
         out: list[Event] = []
         try:
             for frame in self._frames.feed(data):
-                over = self.read(frame, out)
+                if type(frame) is Frame:
+                    self._framed = True
+                    try:
+                        self._meaning.read(frame, out)
+                    except BadJson as exc:
+                        cause = Cut.CONTRADICTORY if isinstance(exc, Contradiction) else Cut.UNREADABLE
+                        out.append(StreamCut(cause, excerpt(frame.wire_bytes), str(exc)))
+                    if out and type(out[-1]) in _ENDS:
+                        self.end = out[-1]  # type: ignore[assignment]  # the set holds both kinds of end only
+                else:
+                    out.append(_KEEP_ALIVE)
                 if self.taped:
                     out.append(frame)  # type: ignore[arg-type]  # who asked for a tape knows what is on it
-                if over:
+                if self.end is not None:
                     break
         except FrameTooLarge as exc:
             self._finish(out, StreamCut(Cut.TOO_LARGE, excerpt(exc.start), str(exc)))
         return out
-
-    def read(self, frame: Frame | Comment, out: list[Event]) -> bool:
-        """Append what one frame says; say whether it was the end."""
-        if type(frame) is not Frame:
-            out.append(_KEEP_ALIVE)
-            return False
-        self._framed = True
-        try:
-            self._meaning.read(frame, out)
-        except BadJson as exc:
-            cause = Cut.CONTRADICTORY if isinstance(exc, Contradiction) else Cut.UNREADABLE
-            self._finish(out, StreamCut(cause, excerpt(frame.wire_bytes), str(exc)))
-            return True
-        if out and type(out[-1]) in _ENDS:
-            self.end = out[-1]  # type: ignore[assignment]  # the set holds both kinds of end and nothing else
-            return True
-        return False
 
     def close(self) -> list[Event]:
         """Say that no more bytes come."""

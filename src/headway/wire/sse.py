@@ -61,11 +61,15 @@ class FrameReader:
         self._scanned = 0
         self._after_cr = False
         self._started = False
+        self._between = False
+        """Does it stand between two events, with nothing held?"""
 
     def feed(self, data: bytes) -> list[Frame | Comment]:
         """Return the frames that these bytes complete; raise `FrameTooLarge` when one outgrows the limit."""
-        if data.endswith(b"\n\n") and self._started and not self._buffer and not self._after_cr and _CR not in data:
-            return self._read_all(data)  # nearly always: what comes at once is whole
+        if self._between and data.endswith(b"\n\n") and _CR not in data:  # nearly always: what comes at once is whole
+            if data.startswith(b"data: ") and data.find(b"\n") == len(data) - 2 <= self._limit:
+                return [Frame(data[6:-2])]  # a single event, as it comes from somebody who speaks slowly
+            return self._read_all(data)
         if self._after_cr or _CR in data:
             data = self._unify_line_ends(data)
         if not self._started and (self._buffer or data):
@@ -80,6 +84,7 @@ class FrameReader:
             blocks = data[:end] if end > 1 else b""
             self._buffer += data[len(blocks) :]
         self._scanned = len(self._buffer)
+        self._between = self._started and not self._buffer and not self._after_cr
         if self._scanned > self._limit:
             self._refuse(bytes(self._buffer[:200]))
         return self._read_all(blocks) if blocks else []
@@ -91,8 +96,6 @@ class FrameReader:
 
     def _read_all(self, blocks: bytes) -> list[Frame | Comment]:
         """Read whole blocks. Nearly all are plain, and every token of every stream comes by: one expression for all."""
-        if blocks.startswith(b"data: ") and blocks.find(b"\n") == len(blocks) - 2 <= self._limit:
-            return [Frame(blocks[6:-2])]  # a single event, as it comes from somebody who speaks slowly
         frames: list[Frame | Comment] = []
         length = 0
         for event, data in _PLAIN.findall(blocks):

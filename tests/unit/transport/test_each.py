@@ -138,7 +138,13 @@ def test_frames_that_come_apart_from_what_they_frame_do_not_add_up_to_a_pause():
         async with HttpClient() as client, server:
             request = HttpRequest("POST", f"http://127.0.0.1:{port}/")
             async with client.stream(request, Limits(first_content_seconds=1000, dead_seconds=10)) as response:
-                assert not await response.each(lambda data: got.append(data) is None)
+
+                def take(data: bytes) -> bool:
+                    got.append(data)
+                    response.watchdog.saw_bytes()
+                    return True
+
+                assert not await response.each(take)
         assert b"".join(got) == b"y" * count
 
     run_virtual(main())
