@@ -118,7 +118,7 @@ class Exchange:
             return False
         if self._outlet is None:
             return True
-        if not self._outlet.has_room:
+        if self._answer.is_ahead:
             return False
         if data := self._relay.hear(items):  # type: ignore[arg-type]  # there are no notices among them
             self._outlet.write_at_once(data)

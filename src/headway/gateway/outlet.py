@@ -31,13 +31,8 @@ class Outlet:
         """Say whether the client has got the head of its answer."""
         return self._answer.begun
 
-    @property
-    def has_room(self) -> bool:
-        """Say whether the client takes what is written."""
-        return not self._answer.is_ahead
-
     def write_at_once(self, data: bytes) -> None:
-        """Write bytes of the stream; for whoever looks at `has_room` before."""
+        """Write bytes of the stream; for whoever looks before whether the answer `is_ahead`."""
         if not self._answer.begun:
             self._begin()
         self._wrote_at = self._loop.time()

@@ -92,7 +92,9 @@ class Relay:
         return joint + mark
 
     def hear(self, items: Sequence[Heard]) -> bytes:
-        """Return what the client gets of what was said."""
+        """Return what the client gets of what was said. Every token of every stream comes by here."""
+        if len(items) == 2 and self._passes and type(items[0]) is TextDelta and type(items[1]) is Frame:
+            return self._judge(items[1], [items[0]])  # nearly always, of somebody who speaks slowly
         out: list[bytes] = []
         said: list[Event] = []
         for item in items:
@@ -100,11 +102,11 @@ class Relay:
             if kind is not Frame and kind is not Comment:
                 said.append(item)  # type: ignore[arg-type]
             elif self._passes:
-                self._judge(item, said, out)  # type: ignore[arg-type]
+                out.append(self._judge(item, said))  # type: ignore[arg-type]
                 said = []
         if said:
             self._say(said, out)
-        return out[0] if len(out) == 1 else b"".join(out)
+        return b"".join(out)
 
     def breaks(self) -> None:
         """Note that the attempt broke: its own end, if it had one, is not the client's."""
@@ -155,19 +157,31 @@ class Relay:
 
     # Forwarding
 
-    def _judge(self, frame: Frame | Comment, said: list[Event], out: list[bytes]) -> None:
-        """Forward a frame of the client's own wire, or let it wait.
+    def _judge(self, frame: Frame | Comment, said: list[Event]) -> bytes:
+        """Return what the client gets of a frame of its own wire now: nearly always a word, and the frame as it is."""
+        order = self._order
+        fits = order.takes(frame, said)
+        if (
+            fits
+            and len(said) == 1
+            and type(said[0]) is TextDelta
+            and not (self._pending or self._holds or order.finished)
+        ):
+            self._follower.passed((frame,), said)
+            self.visible = True
+            return frame.wire_bytes  # type: ignore[union-attr]  # a comment says no words
+        out: list[bytes] = []
+        self._judge_rarer(frame, said, out, fits=fits)
+        return b"".join(out)
+
+    def _judge_rarer(self, frame: Frame | Comment, said: list[Event], out: list[bytes], *, fits: bool) -> None:
+        """Forward a frame, or let it wait.
 
         One that is out of order is told anew, and so are words that come in one frame with the finish.
         """
-        fits = self._order.takes(frame, said)
         if not fits or (self._order.finished and not self._holds and any(type(event) in _WORDS for event in said)):
             waited = [event for _, before in self._pending for event in before]
             self._say([*waited, *said], out)
-        elif len(said) == 1 and type(said[0]) is TextDelta and not (self._pending or self._holds):  # nearly always
-            self._follower.passed((frame,), said)
-            out.append(frame.wire_bytes if type(frame) is Frame else _bytes_of(frame))
-            self.visible = True
         elif type(frame) is Comment or (said and all(type(event) is KeepAlive for event in said)):
             if self.visible and not self._pending:
                 self._follower.passed((frame,), said)

@@ -101,11 +101,17 @@ class Reading:
         self._seam = seam
         self._hidden: dict[int, CallOpened] = {}
 
-    def take(self, events: Sequence[Event | Frame | Comment]) -> tuple[list[Item], int]:
-        """Keep events; return what to pass on, and how many characters of content the events hold."""
+    def take(self, events: Sequence[Event | Frame | Comment]) -> tuple[Sequence[Item], int]:
+        """Keep events; return what to pass on, and how many characters of content the events hold.
+
+        Every token of every stream comes by here.
+        """
+        if len(events) == 2 and type(events[0]) is TextDelta and type(events[1]) is Frame and self._seam is None:
+            self._assembler.add(events[0])  # nearly always: a word, and the frame that said it
+            return events, len(events[0].text)
         passed: list[Item] = []
         chars = 0
-        for event in events:  # every token of every stream comes by here
+        for event in events:
             kind = type(event)
             if kind is Frame or kind is Comment:
                 passed.append(event)

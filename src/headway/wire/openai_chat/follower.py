@@ -59,11 +59,17 @@ class ChatFollower:
         self._next_call = 0
         self._usage: Usage | None = None
         self._is_over = False
+        self._in_words = False
+        """Did the last frame say a word, and nothing else?"""
 
     def passed(self, frames: Sequence[Frame | Comment], events: Sequence[Event]) -> None:
         """Note frames that were forwarded, and the events that they said."""
         if not frames:
             return
+        words = len(events) == 1 and type(events[0]) is TextDelta
+        if words and self._in_words:  # nearly always: it tells nothing that the frame of the last word did not
+            return
+        self._in_words = words
         self._recent.extend(frames)
         for event in events:
             kind = type(event)

@@ -32,11 +32,14 @@ class ChatOrder:
         if type(frame) is Comment:
             return True
         data = frame.data  # type: ignore[union-attr]
-        if not is_utf8(data):
+        if not (data.isascii() or is_utf8(data)):
             return False
         if self._head and len(said) == 1 and type(said[0]) is TextDelta and data.startswith(self._head):
-            was_over, self.finished = self.finished, self.finished or _finishes(data)
-            return not was_over
+            if self.finished:
+                return False
+            usual = _NOT_FINISHED in data and data.count(b'"finish_reason"') == 1
+            self.finished = not usual and _FINISH.search(data) is not None
+            return True
         if data == b"[DONE]":
             return self.finished
         try:
@@ -84,10 +87,3 @@ class ChatOrder:
         fresh = isinstance(name, str) and name != "" and name not in self._call_ids
         self._call_ids.add(str(name))
         return fresh and bool(inner.get("name")) and index == len(self._calls) - 1
-
-
-def _finishes(data: bytes) -> bool:
-    """Say whether a chunk has a word for its end."""
-    if _NOT_FINISHED in data and data.count(b'"finish_reason"') == 1:
-        return False
-    return _FINISH.search(data) is not None
