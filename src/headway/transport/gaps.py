@@ -5,6 +5,7 @@ about patience. A memory only lengthens limits, and forgets after `STREAMS` stre
 """
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 STREAMS = 32
 """So many streams of one model are remembered …"""
@@ -39,9 +40,4 @@ class GapMemory(Struct, frozen=True):
     def longest(self, key: str) -> Gaps:
         """Return the longest gaps remembered for a key; zeros when there are none."""
         seen = self.streams.get(key, ())
-        return Gaps(
-            max((gaps.first_byte_seconds for gaps in seen), default=0.0),
-            max((gaps.byte_seconds for gaps in seen), default=0.0),
-            max((gaps.first_content_seconds for gaps in seen), default=0.0),
-            max((gaps.content_seconds for gaps in seen), default=0.0),
-        )
+        return Gaps(*map(max, zip(*map(astuple, seen), strict=True))) if seen else Gaps()
