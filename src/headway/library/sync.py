@@ -46,20 +46,20 @@ class SyncTurn:
         async def waited() -> Reply:
             return await self._turn
 
-        return self._bridge.run(waited())
+        return self._bridge.run(waited)
 
     def __iter__(self) -> Iterator[Item]:
         self._turn.refuse_if_used()
         try:
-            while batch := self._bridge.run(self._turn.next_items()):
+            while batch := self._bridge.run(self._turn.next_items):
                 yield from batch
         finally:
-            self._bridge.leave(self._turn.aclose())
+            self._bridge.leave(self._turn.aclose)
         _ = self._turn.reply  # or why there is none
 
     def close(self) -> None:
         """End it now, if it is not over; the connection to the provider is closed."""
-        self._bridge.leave(self._turn.aclose())
+        self._bridge.leave(self._turn.aclose)
 
     def __enter__(self) -> Self:
         return self
@@ -89,7 +89,7 @@ class SyncAgent:
 
     def ask(self, words: str | Message) -> Reply:
         """Give it a task and return its last words; see `Agent.ask`."""
-        return self._bridge.run(self._agent.ask(words))
+        return self._bridge.run(lambda: self._agent.ask(words))
 
     def turn(self, words: str | Message) -> SyncTurn:
         """Prepare a task, to be iterated over; see `Agent.turn`."""
@@ -97,7 +97,7 @@ class SyncAgent:
 
     def close(self) -> None:
         """End what it does now, and close its session."""
-        self._bridge.leave(self._agent.aclose())
+        self._bridge.leave(self._agent.aclose)
 
     def __enter__(self) -> Self:
         return self
@@ -141,7 +141,9 @@ class SyncHeadway:
     ) -> str:
         """Ask, and return the words of the answer; see `Headway.text`."""
         return self._bridge.run(
-            self._client.text(prompt, system=system, max_output_tokens=max_output_tokens, temperature=temperature)
+            lambda: self._client.text(
+                prompt, system=system, max_output_tokens=max_output_tokens, temperature=temperature
+            )
         )
 
     def stream_text(
@@ -201,7 +203,7 @@ class SyncHeadway:
 
     def close(self) -> None:
         """End everything that is under way, and the thread. Closing twice is fine."""
-        self._bridge.leave(self._client.aclose())
+        self._bridge.leave(self._client.aclose)
         self._bridge.close()
 
     def __enter__(self) -> Self:
