@@ -84,6 +84,79 @@ def test_messages_that_are_sent_while_an_answer_streams_wait_and_are_answered_in
         assert [str(request.body).count("'role': 'user'") for request in home.sim.log] == [1, 2, 3]
 
 
+def test_what_waits_when_a_turn_is_stopped_is_held_and_sent_one_by_one(tmp_path):
+    steps = (Final(LONG), Final("The next answer."), Final("The last answer."))
+    with at_home(tmp_path, Script(steps=steps, pace=DRIP)) as home, home.pane() as pane:
+        pane.enter("First.")
+        pane.sees("Sentence 0")
+        for words in ("Second.", "/rename A title", "//etc is a folder", "Third, with an error"):
+            pane.enter(words)
+        pane.sees(r"▸ next: Second\.")
+        pane.type("half a thou")
+        pane.press("Escape")
+        pane.sees("interrupted; what came is kept")
+        pane.sees(
+            r"  ▸ held: Second\.\n  ▸ held: /rename A title\n  ▸ held: //etc is a folder\n    1 more; Enter sends"
+        )
+        pane.sees("› half a thou\n")
+        assert home.asked() == 1, "nothing is sent unasked"
+        pane.press("C-u", "Up")
+        pane.sees("› Third, with an error")
+        pane.press("C-u")
+        pane.misses("1 more")
+        home.sim.provider.use(Script(steps=steps[1:]))
+        pane.press("Enter")
+        pane.sees(r"The next answer\.")
+        pane.sees(
+            r"(?s)▸ held: /rename A title\n  ▸ held: //etc is a folder\n    Enter sends the first, ↑ edits the last, "
+        )
+        assert home.sim.log[-1].body["messages"][-1]["content"] == "Second."
+        pane.press("Enter")
+        pane.sees("is called “A title” now")
+        pane.press("Enter")
+        pane.sees(r"The last answer\.")
+        assert home.sim.log[-1].body["messages"][-1]["content"] == "/etc is a folder"
+        pane.misses("▸ held")
+
+
+def test_the_end_of_the_status_stands_however_long_the_command_is(tmp_path):
+    command = f"sleep 60; echo {'words ' * 40}"
+    script = Script(steps=(Call("shell", {"command": command, "timeout_seconds": 100}), Final("Done.")))
+    with at_home(tmp_path, script) as home, home.pane("--approve", "auto", "Go.", columns=70) as pane:
+        pane.sees(r"(?m)^◦ shell sleep 60; echo.*… .*\d s · \d s · Esc stops$")
+        pane.press("Escape")
+        pane.sees("interrupted")
+
+
+def test_what_was_said_is_kept_if_it_is_stopped_while_a_mention_is_asked_about(tmp_path):
+    with at_home(tmp_path, Script(steps=(Final("I see."),))) as home:
+        (home.work / "token").write_text("what the token is")
+        with home.pane(agent=f'hidden = ["{home.work}/token"]') as pane:
+            pane.enter("Explain what is in @token, please.")
+            pane.sees(r"\[y\]es")
+            pane.press("Escape")
+            pane.sees("interrupted; what came is kept")
+            assert home.asked() == 0
+            pane.enter("continue")
+            pane.sees(r"I see\.")
+            assert "Explain what is in @token, please." in home.told()
+            pane.enter("/quit")
+            assert pane.ends() == 0
+        assert "what the token is" not in home.told()
+
+
+def test_what_is_attached_and_what_is_not_found_is_told_in_one_line(tmp_path):
+    with at_home(tmp_path, Script(steps=(Final("I see."),))) as home:
+        (home.work / ".env").write_text(f"KEY=ghp_{'a1' * 20}\n")
+        (home.work / "notes.txt").write_text("words\n")
+        with home.pane("Compare @.env and @ntoes.txt with @types/node", columns=150) as pane:
+            pane.sees(
+                r"· attached \.env \(1 line, 1 secret masked, the rest is sent as it is\); "
+                r"@ntoes\.txt was not found \(did you mean @notes\.txt\?\)\n"
+            )
+            pane.sees(r"I see\.")
+
+
 WAITING = ("waiting", Script(steps=(Final("Hello again."),)), "pings_only at=0 interval=0.3 first=1", "waiting for sim")
 STREAMING = ("streaming", Script(steps=(Final("Some words come. " * 20),), pace=DRIP), "", r"Some words come\.")
 CALLING = ("in a call", Script(steps=(WriteFile("page.html", PAGE), Final("Ready.")), pace=DRIP), "", r"page\.html \d")

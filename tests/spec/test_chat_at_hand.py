@@ -48,7 +48,7 @@ def test_a_no_with_a_reason_reaches_the_model(tmp_path):
     with at_home(tmp_path, WRITING) as home, home.pane("Write it.") as pane:
         pane.sees(r"\[y\]es")
         pane.enter("use Markdown, please")
-        pane.sees(r"○ write_file page\.html.* was not run: The user said no")
+        pane.sees(r"○ write_file page\.html.* was not run: you said no\n")
         pane.sees(r"\[y\]es")
         assert "The user said: use Markdown, please" in home.told()
         assert list(home.work.iterdir()) == []
@@ -108,9 +108,7 @@ def test_what_is_denied_and_what_is_secret_is_held_in_the_mode_that_asks_for_not
             pane.sees(r"\[y\]es")
             assert "what the token is" not in home.told(), "whatever is allowed, a hidden place is asked about"
             pane.enter("y")
-            pane.sees(
-                r"✗ shell cd \. && git 'push' --force was denied by the rule `shell\(git push\)`; it\s+was not run"
-            )
+            pane.sees(r"○ shell cd \. && git 'push' --force was not run: the rule `shell\(git push\)`\s+denies\s+it")
             if find().means is None:
                 pane.sees("commands run without a sandbox")
             else:
@@ -240,6 +238,19 @@ def test_ten_thousand_pasted_lines_are_a_few_words_until_they_are_sent(tmp_path)
 
 
 @needs_tmux
+def test_a_family_and_a_flag_are_edited_where_the_cursor_is_and_sent_as_they_were_typed(tmp_path):
+    with at_home(tmp_path, Script(steps=(Final("I see."),))) as home, home.pane() as pane:
+        pane.type("ab👩\u200d👩\u200d👧 and 🇨🇭cd")
+        pane.sees("(?m)^› ab👩👩👧 and CHcd$")
+        pane.press("Left", "Left", "BSpace")
+        pane.type("🇭Z")
+        pane.sees("(?m)^› ab👩👩👧 and CHZcd$")
+        pane.press("Enter")
+        pane.sees(r"I see\.")
+        assert home.sim.log[-1].body["messages"][-1]["content"] == "ab👩\u200d👩\u200d👧 and 🇨🇭Zcd"
+
+
+@needs_tmux
 @only_at_length
 def test_lines_are_continued_recalled_and_completed(tmp_path):
     with at_home(tmp_path, Script(steps=(Final("One."), Final("Two.")))) as home:
@@ -309,6 +320,24 @@ def test_without_a_terminal_a_call_that_needs_a_yes_is_refused_with_the_flag_tha
         assert done.returncode == 4
         assert "--approve edits" in done.stderr
         assert list(home.work.iterdir()) == []
+
+
+DENIED = {
+    "nobody is here to be asked": WriteFile("one.txt", "one\n"),
+    "the rule `shell(git push)` denies it": Call("shell", {"command": "git push"}),
+}
+
+
+@pytest.mark.parametrize("why", DENIED)
+def test_without_a_terminal_a_denial_is_told_in_words_for_people(tmp_path, why):
+    with at_home(tmp_path, Script(steps=(DENIED[why], Final("Neither.")))) as home:
+        command = home.command(agent='deny = ["shell(git push)"]')
+        done = subprocess.run(
+            command, input="Do it.\n", env=home.environment(), capture_output=True, text=True, check=False
+        )
+        assert f" was not run: {why}\n" in done.stderr
+        assert "Do not try" not in done.stderr
+        assert "Do not try" in home.told(), "the model is told what to do about it"
 
 
 def test_without_a_terminal_a_line_that_gets_no_answer_is_told_by_the_status(tmp_path):

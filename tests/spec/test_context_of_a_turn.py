@@ -1,6 +1,8 @@
 """What a turn is told besides its task, on every wire: instructions, skills, mentioned files, and pictures."""
 
+import asyncio
 from base64 import b64encode
+from contextlib import suppress
 
 from msgspec.structs import replace
 
@@ -65,6 +67,24 @@ def test_instructions_go_into_the_system_part_and_edits_count_from_the_next_turn
 
 
 @WIRES
+def test_words_that_are_stopped_before_anybody_is_asked_are_kept(tmp_path, wire):
+    async def work(lab):
+        (lab.folder / "notes.txt").write_text("what they say")
+        agent = await told(lab, await lab.provider(SHORT, wire))
+        asking = asyncio.ensure_future(agent.ask("Look at @notes.txt, please."))
+        await asyncio.sleep(0)  # it has begun to read, in a thread
+        asking.cancel()
+        with suppress(asyncio.CancelledError):
+            await asking
+        assert lab.sims[0].log == []
+        assert [message.text for message in lab.session.state.messages] == ["Look at @notes.txt, please."]
+        assert await agent.ask("Go on.") == Done("Seen.")
+        assert "Look at @notes.txt, please." in str(lab.sims[0].log[0].body)
+
+    in_lab(tmp_path, work)
+
+
+@WIRES
 def test_a_skill_is_told_by_name_and_read_when_it_is_needed(tmp_path, wire):
     script = Script(prompt="Fill in the form.", steps=(Call("skill", {"name": "forms"}), Final("Filled in.")))
 
@@ -108,7 +128,7 @@ def test_what_is_mentioned_is_attached_kept_and_there_after_a_restart(tmp_path, 
         assert await talking(lab, endpoint).ask("And now?") == Done("Seen again.")
         assert "as it was" in str(lab.sims[0].log[1].body)
         assert lab.session.state.messages[0].parts[0].text == "Explain @a.py and @b.py to me@example.com."
-        assert lab.told(Noted) == []
+        assert [one.words for one in lab.told(Noted)] == ["attached a.py (1 line); @b.py was not found"]
         assert refusals(lab) == []
         await next_turn_works(lab, endpoint)
 

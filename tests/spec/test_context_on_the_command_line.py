@@ -130,6 +130,6 @@ def test_a_chat_attaches_what_is_mentioned_and_says_how_full_it_is(tmp_path):
         assert "Be brief." in home.told()
     shown = done.stdout + done.stderr
     assert "@../headway.toml was not attached: it is outside the workspace" in shown
-    assert "elsewhere.toml was not" not in shown, "it is no file, so it is a word"
+    assert "· attached a.py (1 line); @../elsewhere.toml was not found\n" in shown
     assert "about" in shown
     assert "tokens (" in shown

@@ -129,12 +129,18 @@ class Agent:
         session = self._session
         self._turn = session.state.turn + 1
         self._objecting.clear()
-        message = await self._prepared(user(words) if isinstance(words, str) else words)
-        await self._write(UserSaid(message), TurnBegan(self._turn, self._brief.route))
+        message = user(words) if isinstance(words, str) else words
+        began, cancelled = TurnBegan(self._turn, self._brief.route), TurnEnded(self._turn, How.CANCELLED)
+        try:
+            prepared = await self._prepared(message)
+        except asyncio.CancelledError:
+            await self._write(UserSaid(message), began, cancelled)
+            raise
+        await self._write(UserSaid(prepared), began)
         try:
             ending = await self._until_done()
         except asyncio.CancelledError:
-            await self._write(TurnEnded(self._turn, How.CANCELLED))
+            await self._write(cancelled)
             raise
         how = How.ANSWERED if isinstance(ending, Done) else How.FAILED
         await self._write(TurnEnded(self._turn, how, ending.failure if isinstance(ending, GaveUp) else None))

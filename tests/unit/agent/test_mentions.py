@@ -45,7 +45,7 @@ def test_the_text_of_a_file_is_attached_with_its_name_and_hash(root):
     assert "`@a.py`" in text
     assert "[a.py: lines 1-1 of 1; hash " in text
     assert text.endswith("print(1)")
-    assert found.notices == ()
+    assert found.notices == ("attached a.py (1 line)",)
 
 
 @pytest.mark.parametrize(
@@ -56,9 +56,11 @@ def test_the_text_of_a_file_is_attached_with_its_name_and_hash(root):
         "install @types/node and @scope/a.py",
         "@ a.py, @@a.py, \\@a.py",
         "nothing at all",
-        "@nowhere.txt",
+        "@pytest.fixture, @app.get and @john.doe",
+        "@media and @Override, @latest or @v1.2",
+        "import x from '@/components/Button.vue'",
         "@" + "x" * 5_000,
-        "@a\0b @\u202egnp.exe @~/.ssh",
+        "@a\0b @\u202egnp.exe",
     ],
 )
 def test_what_is_no_path_stays_words(root, words):
@@ -92,7 +94,80 @@ def test_a_name_that_ends_in_a_sign_is_found_if_it_is_there(root):
 def test_a_folder_is_listed(root):
     (root / "src").mkdir()
     (root / "src" / "one.py").write_text("")
-    assert "src/one.py" in texts(attached(root, "What is in @src/ ?"))[0]
+    found = attached(root, "What is in @src/ ?")
+    assert "src/one.py" in texts(found)[0]
+    assert found.notices == ("attached src/ (1 entry)",)
+    (root / "src" / "one.py").unlink()
+    assert attached(root, "What is in @src/ ?").notices == ("attached src/ (empty)",)
+
+
+NEAR = {
+    "@raedme.md": "README.md",
+    "@readme": "README.md",
+    "see @readme.md, please": "README.md",
+    "@srcc/main.py": "src/main.py",
+    "@src/mian.py": "src/main.py",
+    "@src/main.py:12": "src/main.py",
+    "@SRC/main.py": "src/main.py",
+    "@Makefle": "Makefile",
+    "@my-note.md": '"my note.md"',
+}
+
+
+@pytest.fixture
+def busy_root(root):
+    (root / "README.md").write_text("words")
+    (root / "my note.md").write_text("words")
+    (root / "Makefile").write_text("words")
+    (root / ".github").mkdir()
+    (root / "tests").mkdir()
+    (root / "src").mkdir()
+    (root / "src" / "main.py").write_text("words")
+    return root
+
+
+@pytest.mark.parametrize("words", NEAR)
+def test_a_mistyped_path_is_told_with_the_one_that_was_probably_meant(busy_root, words):
+    found = attached(busy_root, words)
+    assert found.message == user(words)
+    (notice,) = found.notices
+    assert notice.endswith(f" was not found (did you mean @{NEAR[words]}?)")
+
+
+@pytest.mark.parametrize("path", ["nowhere.txt", "src/nothing", "./nothing", "~/notes", "docs.adoc", "/etc/nowhere"])
+def test_what_is_written_as_a_path_is_told_if_nothing_is_there(busy_root, path):
+    assert attached(busy_root, f"Read @{path}.").notices == (f"@{path} was not found",)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "ask me@README.mdd",
+        "@types/node, @github/copilot and @babel/preset-env",
+        "@type/node@18.0.0",
+        "@app.route('/readme.md')",
+        "fix this:\n@readme\ndef f(): ...",
+        "fix this:\n```\n@nowhere.txt\n```\nand `@raedme.md`",
+        "@Test, @src2 and @me",
+    ],
+)
+def test_what_is_evidently_no_path_is_not_nagged_about(busy_root, words):
+    found = attached(busy_root, words)
+    assert found.message == user(words)
+    assert found.notices == ()
+
+
+def test_one_line_has_what_was_attached_and_what_was_not_found(busy_root):
+    found = attached(busy_root, "Compare @README.md, @src/main.py and @src/mian.py with @nowhere.txt.")
+    (notice,) = found.notices
+    there, *missing = notice.split("; ")
+    assert there == "attached README.md (1 line), src/main.py (1 line)"
+    assert missing == ["@src/mian.py was not found (did you mean @src/main.py?)", "@nowhere.txt was not found"]
+
+
+def test_of_many_that_are_missing_only_some_are_told(busy_root):
+    (notice,) = attached(busy_root, " ".join(f"@x{number}.txt" for number in range(500))).notices
+    assert notice.count("was not found") == 6
 
 
 def test_a_long_file_is_cut_and_says_how_many_lines_it_has(root):
@@ -100,6 +175,7 @@ def test_a_long_file_is_cut_and_says_how_many_lines_it_has(root):
     (text,) = texts(attached(root, "@long"))
     assert "lines 1-2,000 of 5,000" in text
     assert "go on with offset=2001" in text
+    assert attached(root, "@long").notices == ("attached long (the first 2,000 of 5,000 lines)",)
 
 
 def test_many_mentions_stay_within_bounds_and_that_is_said(root):
@@ -107,12 +183,13 @@ def test_many_mentions_stay_within_bounds_and_that_is_said(root):
         (root / f"f{number}").write_text("x" * 1_900 + "\n")
     found = attached(root, " ".join(f"@f{number}" for number in range(MOST_MENTIONS + 5)))
     assert len(texts(found)) == MOST_MENTIONS
-    assert "too much" in found.notices[0]
+    assert found.notices[0].endswith(f", f5 (1 line), and {MOST_MENTIONS - 6} more")
+    assert "too much" in found.notices[1]
     for number in range(12):
         (root / f"l{number}").write_text("some words\n" * 4_000)
     found = attached(root, " ".join(f"@l{number}" for number in range(12)))
     assert size_of((found.message,)) < MOST_CHARACTERS + 60_000
-    assert "too much" in found.notices[0]
+    assert "too much" in found.notices[1]
 
 
 @pytest.mark.parametrize(("media_type", "data"), PICTURES.items())
@@ -121,7 +198,7 @@ def test_a_picture_is_known_by_its_bytes_and_attached_as_one(root, media_type, d
     found = attached(root, "What is on @shot.txt?")
     (image,) = [part for part in found.message.parts if isinstance(part, Image)]
     assert image.media_type == media_type
-    assert found.notices == ()
+    assert found.notices == (f"attached shot.txt (a picture of {len(data)} bytes)",)
 
 
 def test_a_model_that_takes_no_pictures_and_the_user_are_told_so(root):
@@ -144,7 +221,7 @@ def test_pictures_together_stay_within_what_a_request_may_have(root):
         (root / f"{number}.png").write_bytes(PNG + b"\0" * (MOST_BYTES - len(PNG)))
     found = attached(root, " ".join(f"@{number}.png" for number in range(6)))
     assert len([part for part in found.message.parts if isinstance(part, Image)]) == 4
-    assert "too much" in found.notices[0]
+    assert "too much" in found.notices[1]
 
 
 def test_what_is_no_picture_is_none():
@@ -165,7 +242,9 @@ def test_a_hidden_place_is_asked_about_and_nobody_answers(root):
     (root / ".env").write_text("KEY=1")
     found = attached(root, "@.env", hidden=[root / ".env"])
     assert len(found.message.parts) == 1
-    assert "not allowed" in found.notices[0]
+    assert found.notices == (
+        "@.env was not attached: `.env` is a place where secrets are kept, and it was not allowed",
+    )
 
 
 def test_a_rule_that_denies_reading_counts(root):
@@ -173,13 +252,25 @@ def test_a_rule_that_denies_reading_counts(root):
     approvals = Approvals(Mode.AUTO, rules_of(deny=["read_file(private.txt)"]))
     found = attached(root, "@private.txt", approvals=approvals)
     assert len(found.message.parts) == 1
-    assert "denies this" in found.notices[0]
+    assert found.notices == ("@private.txt was not attached: the rule `read_file(private.txt)` denies it",)
 
 
 def test_secrets_are_taken_out(root):
     (root / "config").write_text("token = hunter2-hunter2-hunter2\n")
     found = attached(root, "@config", redactor=Redactor({"TOKEN": "hunter2-hunter2-hunter2"}))
     assert "hunter2" not in texts(found)[0]
+    assert found.notices == ("attached config (1 line, 1 secret masked)",)
+
+
+def test_the_user_is_told_what_a_file_for_secrets_gives_away(root):
+    (root / ".env").write_text(f"KEY=ghp_{'a1' * 20}\nDEBUG=1\n")
+    (root / "prod.pem").write_text("nothing that has the shape of a key\n")
+    (root / "marks.txt").write_text("[hidden: a key] stands here for show\n")
+    found = attached(root, "@.env @prod.pem @marks.txt")
+    assert "ghp_" not in str(found.message)
+    (notice,) = found.notices
+    assert ".env (2 lines, 1 secret masked, the rest is sent as it is)," in notice
+    assert "prod.pem (1 line, no secret was recognised, all of it is sent), marks.txt (1 line)" in notice
 
 
 def test_what_cannot_be_shown_is_said(root):

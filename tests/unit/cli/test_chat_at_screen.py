@@ -5,13 +5,19 @@ import os
 import pty
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.document import Document
+from prompt_toolkit.layout.processors import TransformationInput
 
 from headway.agent.approval import Allow, Deny, Kind, Mode, rules_of
+from headway.agent.happenings import ToolEnded
 from headway.agent.places import Place
 from headway.agent.workspace import Workspace
 from headway.cli.asking import SAID_NO
 from headway.cli.chat.conversation import LiveApprovals
+from headway.cli.chat.drawn_apart import DrawnApart
 from headway.cli.chat.keyboard import Keyboard
 from headway.cli.chat.output import HeldOutput
 from headway.cli.chat.questions import Questions, TypingPause
@@ -19,7 +25,7 @@ from headway.cli.chat.resizing import reflows
 from headway.cli.chat.screen import Screen
 from headway.cli.chat.view import View
 from headway.cli.terminal import Terminal
-from headway.messages import ToolCall
+from headway.messages import Text, ToolCall, ToolResult
 
 WRITE = ToolCall("c1", "write_file", '{"path": "a.txt", "content": "x"}')
 READ = ToolCall("c2", "read_file", '{"path": ".env"}')
@@ -31,13 +37,14 @@ class Desk:
     def __init__(self, folder, stream):
         terminal = Terminal(stream, {})
         self.screen = Screen(terminal, {}, Buffer())
-        view = View(self.screen, terminal, Workspace(folder), lambda: 0.0)
-        self.questions = Questions(self.screen, view, Workspace(folder))
+        self.view = View(self.screen, terminal, Workspace(folder), lambda: 0.0)
+        self.questions = Questions(self.screen, self.view, Workspace(folder))
         self.mode = Mode.ASK
 
     def decided(self, call=WRITE, kind=Kind.EDITS, place=None, rules=()):
         """Begin to decide about a call, as the agent does."""
-        approvals = LiveApprovals(rules=rules_of(*rules), live=self.questions.ask, current=lambda: self.mode)
+        asked, denied = self.questions.ask, self.view.calls.was_denied
+        approvals = LiveApprovals(rules=rules_of(*rules), live=asked, denied=denied, current=lambda: self.mode)
         return asyncio.ensure_future(approvals.decide(kind, call, place))
 
     async def is_asked(self):
@@ -130,6 +137,35 @@ def test_always_means_this_call_and_nothing_that_a_rule_denies(at_desk):
     assert at_desk(scenario)[0] == Deny(SAID_NO)
 
 
+PUSH = ToolCall("c5", "shell", '{"command": "git push"}')
+
+
+@pytest.mark.parametrize(
+    ("mode", "rules", "words"),
+    [
+        (Mode.AUTO, ((), ["shell(git push)"]), "the rule `shell(git push)` denies it"),
+        (Mode.PLAN, ((), ["write_file", "shell(git *)"]), "the rule `shell(git)` denies it"),
+        (Mode.PLAN, ((), ["shell(rm)"]), "the mode `plan` only reads"),
+        (Mode.ASK, (), "you said no"),
+    ],
+)
+def test_a_person_is_told_why_a_call_was_denied_and_not_what_the_model_should_do(at_desk, mode, rules, words):
+    async def scenario(desk):
+        desk.mode = mode
+        deciding = desk.decided(PUSH, Kind.RUNS, rules=rules)
+        if mode is Mode.ASK:
+            await desk.is_asked()
+            desk.questions.answer("no")
+        denied = await deciding
+        result = ToolResult(PUSH.id, (Text(denied.reason),), is_error=True)
+        await desk.view.hear([ToolEnded(PUSH, result, ran=False)])
+        return denied
+
+    denied, screen = at_desk(scenario)
+    assert f"○ shell git push was not run: {words}\n" in screen.replace("\r", "")
+    assert denied.reason not in screen
+
+
 def test_an_interrupt_leaves_no_question_behind(at_desk):
     async def scenario(desk):
         desk.screen.buffer.text = "half"
@@ -174,6 +210,21 @@ def test_a_terminal_that_takes_no_more_is_told_once_and_nothing_is_kept_for_it(t
             out.write("words")
             out.flush()
         assert (told, out._parts) == (["gone"], [])
+
+
+@given(st.text(alphabet="a é漢👩👧👍\u200d\ufe0f\U0001f3fd🇨🇭"))
+def test_what_terminals_join_is_drawn_apart_and_every_place_in_it_is_found(text):
+    drawn = DrawnApart().apply_transformation(
+        TransformationInput(None, Document(text), 0, lambda at: at, [("", text)], 80, 24)
+    )
+    line = "".join(part[1] for part in drawn.fragments)
+    assert not set(line) & set("\u200d\ufe0f\U0001f3fd🇨🇭")
+    places = [drawn.source_to_display(at) for at in range(len(text) + 1)]
+    assert places == sorted(places)
+    assert (places[0], places[-1]) == (0, len(line))
+    assert [drawn.source_to_display(drawn.display_to_source(at)) for at in range(len(line) + 1)] == [
+        *range(len(line) + 1)
+    ]
 
 
 def test_only_a_terminal_that_is_known_to_wrap_anew_is_trusted_to():

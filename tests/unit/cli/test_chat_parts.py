@@ -9,12 +9,14 @@ from hypothesis import strategies as st
 
 from headway.cli.chat.commands import read
 from headway.cli.chat.completing import suggestions
+from headway.cli.chat.layout import shortened
 from headway.cli.chat.markdown import Reply
 from headway.cli.chat.paint import Paint, Span, wrapped
 from headway.cli.chat.pasting import Pastes
 from headway.cli.chat.recalling import LONGEST, MOST, Recalled
 from headway.cli.chat.story import Story
 from headway.cli.chat.tally import Spent, Tally
+from headway.cli.chat.waiting import Waiting
 from headway.cli.terminal import cells
 from headway.events import Usage
 from headway.failure import Failure, FailureKind, InvalidInput, Plan, Scope
@@ -110,10 +112,71 @@ def test_paths_and_commands_are_suggested(tmp_path):
 
 
 def test_the_beginning_of_a_command_is_enough_if_no_other_begins_so():
-    assert read("/comp now")[0].name == "/compact"
-    assert read("/comp now")[1] == "now"
+    assert read("/comp")[0].name == "/compact"
+    assert read("/rena\tA new title")[1] == "A new title"
     with pytest.raises(InvalidInput, match="/model or /mode"):
         read("/mod")
+
+
+NOTHING = ("/help", "/clear", "/compact", "/cost", "/sessions", "/fork", "/drafts", "/status", "/quit")
+NONSENSE = {
+    **{f"{name} nonsense": f"{name}: it takes nothing behind it" for name in NOTHING},
+    "/queue everything": r"it is written as /queue \[clear\]; with “everything” nothing was done",
+    "/show last": r"it is written as /show \[N\]",
+    "/show ²": r"it is written as /show \[N\]",
+    f"/undo {'9' * 5_000}": r"it is written as /undo \[N\]",
+    "/diff -1": r"it is written as /diff \[N\]",
+    "/model a/b c": r"it is written as /model \[provider/model\]",
+    "/resume one two": "it is written as /resume ID",
+}
+
+
+@pytest.mark.parametrize("words", NONSENSE)
+def test_a_command_says_what_it_takes_if_it_is_given_something_else(words):
+    with pytest.raises(InvalidInput, match=NONSENSE[words]) as told:
+        read(words)
+    assert "A message that begins with a slash is written with two" in str(told.value)
+    assert len(str(told.value)) < 250
+
+
+@pytest.mark.parametrize(
+    "words", ["/queue", "/queue clear", "/show 2", "/undo", "/diff 12", "/rename A title of words"]
+)
+def test_a_command_takes_what_it_takes(words):
+    assert f"{read(words)[0].name} {read(words)[1]}".strip() == words
+
+
+def test_what_waits_goes_out_in_order_and_after_a_stop_only_when_it_is_told_to():
+    waiting = Waiting()
+    for words in ("one", "two", "/clear", "four"):
+        waiting.add(words)
+    assert waiting.take_next() == "one"
+    waiting.hold()
+    assert (waiting.take_next(), waiting.lines()) == ("", ["held: two", "held: /clear", "held: four"])
+    waiting.add("five")
+    assert waiting.take_held() == "two"
+    assert waiting.lines() == ["held: /clear", "held: four", "next: five"]
+    assert [waiting.take_last() for _ in range(4)] == ["five", "four", "/clear", ""]
+    assert not waiting.holds
+
+
+def test_a_long_status_is_shortened_in_its_middle():
+    command = f"shell python -m pytest {'tests/unit ' * 8}(timeout 600) 14 s"
+    for width in range(30, 120):
+        line = shortened(command, width)
+        assert cells(line) <= width
+        assert line.startswith("shell")
+        assert line.endswith(" 14 s")
+    assert shortened(command, 50) == "shell python -m pytest tests/unit tests/unit… 14 s"
+    told = "stream cut at 14.2 KB of index.html; draft kept; continuing with backup/other (2 of 6)"
+    assert shortened(told, 60) == "stream cut at 14.2 KB of index.html; draft kept… (2 of 6)"
+    assert shortened("short words", 40) == "short words"
+    assert shortened("x" * 100, 40) == "x" * 39 + "…"
+
+
+@given(st.text(), st.integers(1, 100))
+def test_a_shortened_line_is_never_too_long(text, width):
+    assert cells(shortened(text, width)) <= width
 
 
 def failure():

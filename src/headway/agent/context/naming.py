@@ -14,6 +14,7 @@ _BEHIND = ".,;:!?)]}>*_"
 _CODE = re.compile(
     r"^ {0,3}(```+|~~~+).*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)|(?<!`)(`+)(?!`).*?(?<!`)\2(?!`)", re.MULTILINE | re.DOTALL
 )
+_DECORATOR = re.compile(r"^[ \t]*@(\w{1,100})(?=\s|\Z)", re.MULTILINE)
 
 
 def named_in(text: str) -> Iterator[tuple[str, ...]]:
@@ -26,6 +27,11 @@ def named_in(text: str) -> Iterator[tuple[str, ...]]:
 def without_code(text: str) -> str:
     """Return a Markdown text without what stands in it as code."""
     return _CODE.sub(" ", text)
+
+
+def decorators_in(text: str) -> frozenset[str]:
+    """Return the plain words that begin a line, as decorators do; in a text of one line there are none."""
+    return frozenset(_DECORATOR.findall(text)) if "\n" in text.strip() else frozenset()
 
 
 def _readings(word: str) -> Iterator[str]:

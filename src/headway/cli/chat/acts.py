@@ -81,7 +81,7 @@ async def cost(surface: Surface, _: str) -> None:
 async def undo(surface: Surface, which: str) -> None:
     """Take a change of a file back."""
     conversation = surface.conversation
-    change = await in_thread(conversation.checkpoints.undo, conversation.workspace, _number("/undo", which))
+    change = await in_thread(conversation.checkpoints.undo, conversation.workspace, int(which) if which else None)
     left = len(await in_thread(conversation.checkpoints.open_changes))
     did = "removed again" if change.before is None else "as it was before"
     surface.view.say(f"change {change.number} is taken back: {change.path} is {did}; {left} left", "warn")
@@ -89,9 +89,9 @@ async def undo(surface: Surface, which: str) -> None:
 
 async def diff(surface: Surface, which: str) -> None:
     """Show what was changed."""
-    kept, number = surface.conversation.checkpoints, _number("/diff", which)
-    if number is not None:
-        text = await in_thread(kept.diff, number)
+    kept = surface.conversation.checkpoints
+    if which:
+        text = await in_thread(kept.diff, int(which))
     else:
         text = await in_thread(kept.diff_all, surface.conversation.workspace)
         for change in await in_thread(kept.open_changes):
@@ -101,16 +101,10 @@ async def diff(surface: Surface, which: str) -> None:
         surface.view.say("  no file is other than it was", "dim")
 
 
-def _number(command: str, given: str) -> int | None:
-    if given and not given.isdigit():
-        raise InvalidInput(command, f"{given!r} is no number of a change", "/diff lists them")
-    return int(given) if given else None
-
-
 async def show(surface: Surface, which: str) -> None:
     """Show a result in full."""
     outcomes = surface.view.calls.outcomes
-    number = int(which) if which.isdigit() else 1
+    number = int(which) if which else 1
     if not 1 <= number <= len(outcomes):
         known = f"there are {len(outcomes)} results to show" if outcomes else "there is no result to show yet"
         raise InvalidInput("/show", known, "The latest has the number 1" if outcomes else "")
@@ -121,9 +115,9 @@ async def show(surface: Surface, which: str) -> None:
 
 async def queue(surface: Surface, what: str) -> None:
     """Show the messages that wait, or forget them."""
-    if what == "clear":
+    if what:
         surface.waiting.clear()
-    for words in surface.waiting:
+    for words in surface.waiting.lines():
         surface.view.say(f"  ▸ {fit(words, 200)}")
     if not surface.waiting:
         surface.view.say("  nothing waits", "dim")

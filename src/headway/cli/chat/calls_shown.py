@@ -1,6 +1,5 @@
 """Calls as they are shown: what runs, the newest of what it prints, and what came of it; all of it on demand."""
 
-import re
 from collections import deque
 from collections.abc import Callable, Sequence
 
@@ -22,8 +21,6 @@ SHOWN_ROWS = 3
 REMEMBERED = 50
 LONGEST_REMEMBERED = 2_000
 _QUIET_TOOLS = frozenset({"read_file", "list_files", "search", "find_files"})
-_DENIED = re.compile(r"The rule (`.*?`) denies this\.")
-"""What a model is told; a person wants to know which rule, and not what the model should do about it."""
 
 
 class Outcome(Struct, frozen=True):
@@ -41,12 +38,14 @@ class CallsShown:
         self._page, self._workspace = page, workspace
         self._changes: dict[str, FileChange] = {}
         self._seen: set[str] = set()
+        self._denied: dict[str, str] = {}
         self._output: deque[str] = deque(maxlen=SHOWN_LIVE)
         self.outcomes: deque[Outcome] = deque(maxlen=REMEMBERED)
 
     def begin_turn(self) -> None:
         """Begin with a turn."""
         self._changes.clear()
+        self._denied.clear()
 
     def end_turn(self) -> None:
         """Show nothing live any more."""
@@ -55,6 +54,10 @@ class CallsShown:
     def was_asked_about(self, call: ToolCall) -> None:
         """Remember that a question has shown what this call does."""
         self._seen.add(call.id)
+
+    def was_denied(self, call: ToolCall, why: str) -> None:
+        """Remember why a call may not run; without words, whoever was asked has said no."""
+        self._denied[call.id] = why or "you said no"
 
     def output(self, _call_id: str, text: str) -> None:
         """Take the next piece of what a command prints."""
@@ -86,7 +89,8 @@ class CallsShown:
         was_seen = call.id in self._seen
         self._seen.discard(call.id)
         if not ran:
-            self._page.say(_not_run(call, text), "warn")
+            why = self._denied.pop(call.id, "") or fit(text, SHOWN_REASON)  # the text is for the model
+            self._page.say(f"○ {call_words(call)} was not run: {why}", "warn")
         elif change is not None and not result.is_error:
             terminal = self._page.terminal
             self._keep(call, [f"{change.path}: {sizes(change)}", *(coloured(line, terminal) for line in change.diff)])
@@ -120,9 +124,3 @@ class CallsShown:
 
     def _keep(self, call: ToolCall, lines: Sequence[str]) -> None:
         self.outcomes.append(Outcome(call_words(call), tuple(lines[:LONGEST_REMEMBERED])))
-
-
-def _not_run(call: ToolCall, text: str) -> str:
-    if (denied := _DENIED.match(text)) is not None:
-        return f"✗ {call_words(call)} was denied by the rule {denied[1]}; it was not run"
-    return f"○ {call_words(call)} was not run: {fit(text, SHOWN_REASON)}"

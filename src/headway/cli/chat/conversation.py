@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from headway.agent.approval import Allow, Approvals, Ask, Deny, Judgement, Kind, Mode, judge
 from headway.agent.compacting import Compactor
+from headway.agent.denials import why_denied
 from headway.agent.happenings import AgentSink, Ending
 from headway.agent.loop import Agent
 from headway.agent.places import Place
@@ -25,12 +26,13 @@ from headway.cli.keeping import Held
 from headway.cli.run import SYSTEM, limits_for
 from headway.failure import InvalidInput
 from headway.history.exchanges import size_of
-from headway.messages import ToolCall
+from headway.messages import ToolCall, user
 from headway.providers.models import ModelFacts
 from headway.settings import Loaded, Plan, open_pool, plan_for, route_for
 from headway.settings.briefing import brief_for
 from headway.settings.entries import facts_of, provider_of
 from headway.settings.safety import Safety, checkpoints_for, copy_checkpoints
+from headway.store.records import How, TurnBegan, TurnEnded, UserSaid
 from headway.store.rows import entries_of
 from headway.store.session import Session
 from headway.transport.http import HttpClient
@@ -50,6 +52,8 @@ class LiveApprovals(Approvals, frozen=True, kw_only=True):
 
     current: Callable[[], Mode]
     live: LiveAsker
+    denied: Callable[[ToolCall, str], None]
+    """Told which call was denied, and why, in words for people; no words if whoever was asked has said no."""
 
     async def decide(self, kind: Kind, call: ToolCall, place: Place | None = None) -> Allow | Deny:
         """Judge by the mode of this moment, and ask if it says so."""
@@ -57,8 +61,12 @@ class LiveApprovals(Approvals, frozen=True, kw_only=True):
         def now() -> Judgement:
             return judge(self.current(), kind, self.rules, call, place)
 
-        judgement = now()
-        return await self.live(call, replace(judgement, kind=kind), now) if isinstance(judgement, Ask) else judgement
+        verdict = now()
+        if isinstance(verdict, Ask):
+            verdict = await self.live(call, replace(verdict, kind=kind), now)
+        if isinstance(verdict, Deny):
+            self.denied(call, why_denied(self.current(), kind, self.rules, call, place))
+        return verdict
 
 
 class Hooks(Struct, frozen=True):
@@ -70,6 +78,8 @@ class Hooks(Struct, frozen=True):
     """Asked what may."""
     warn: Callable[[str], None]
     """Says what a person should know before the first command runs."""
+    denied: Callable[[ToolCall, str], None]
+    """Told which call was denied, and why; no words if whoever was asked has said no."""
     on_output: Callable[[str, str], None] | None = None
     """Given what commands print."""
 
@@ -128,12 +138,23 @@ class Conversation:
     async def ask(self, words: str) -> Ending:
         """Say something and bring it to an end."""
         self.tally.begin_turn()
+        before = self.session.state.turn
         try:
             await self._look_for_tools()
             self._agent = self._agent or self._made()
             return await self._agent.ask(words)
+        except asyncio.CancelledError:
+            if self.session.state.turn == before:  # servers were asked, and nothing was written down yet
+                await self._keep_unanswered(words)
+            raise
         finally:
             self.tally.end_turn()
+
+    async def _keep_unanswered(self, words: str) -> None:
+        """Write down what was said, as a turn that was stopped before anybody was asked."""
+        turn = self.session.state.turn + 1
+        said, began = UserSaid(user(words)), TurnBegan(turn, self.plan.route)
+        await self.session.keep(said, began, TurnEnded(turn, How.CANCELLED))
 
     def quiet(self) -> Quiet | None:
         """Return how long the stream that is open now has been quiet."""
@@ -230,7 +251,9 @@ class Conversation:
         assert self._hooks is not None, "somebody must be told"
         settings, hooks = self.loaded.settings.agent, self._hooks
         context = self.safety.context(
-            approvals=LiveApprovals(rules=self.safety.rules, live=hooks.asker, current=lambda: self.mode),
+            approvals=LiveApprovals(
+                rules=self.safety.rules, live=hooks.asker, current=lambda: self.mode, denied=hooks.denied
+            ),
             limits=limits_for(settings.shell_seconds),
             on_output=hooks.on_output,
             checkpoints=self.checkpoints if self.held.trouble is None else None,

@@ -99,7 +99,7 @@ def _sending(talk: Talk, recalled: Recalled) -> KeyBindings:
     def _(_: KeyPressEvent) -> None:
         talk.next_mode()
 
-    @table.add("up", filter=Condition(lambda: not buffer.text and bool(talk.waiting)))
+    @table.add("up", filter=Condition(lambda: not buffer.text and len(talk.waiting) > 0))
     def _(_: KeyPressEvent) -> None:
         buffer.insert_text(talk.take_back())
 

@@ -9,7 +9,8 @@ from prompt_toolkit.formatted_text import ANSI, StyleAndTextTuples
 from prompt_toolkit.layout import BufferControl, ConditionalContainer, Dimension, FormattedTextControl, HSplit, Window
 from prompt_toolkit.layout.processors import BeforeInput
 
-from headway.cli.terminal import fit
+from headway.cli.chat.drawn_apart import DrawnApart
+from headway.cli.terminal import cells, fit, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 MOST_SUGGESTED = 6
 QUEUED = 3
+LEAST_SHORTENED = 16
+MOST_KEPT_OF_END = 20
+"""Columns: of less than the first nothing is left out in the middle, and of the end no more is kept than the second."""
 PROMPT, MORE, ANSWER = "› ", "  ", "? "
 
 
@@ -48,11 +52,12 @@ def body(screen: Screen, shown: Shown) -> HSplit:
         return "\n".join(shown.live()[-room:])
 
     def queue() -> str:
-        waiting = shown.queue()
-        lines = ["  " + fit(f"▸ next: {words}", width() - 2) for words in waiting[:QUEUED]]
+        waiting = shown.queue().lines()
+        lines = ["  " + fit(f"▸ {words}", width() - 2) for words in waiting[:QUEUED]]
         if waiting:
             more = f"{len(waiting) - QUEUED} more; " if len(waiting) > QUEUED else ""
-            lines.append("    " + fit(f"{more}↑ takes the last one back, /queue clear forgets them", width() - 4))
+            ways = "Enter sends the first, ↑ edits the last" if shown.queue().holds else "↑ takes the last one back"
+            lines.append("    " + fit(f"{more}{ways}, /queue clear forgets them", width() - 4))
         return "\n".join(lines)
 
     return HSplit(
@@ -70,8 +75,32 @@ def body(screen: Screen, shown: Shown) -> HSplit:
 
 
 def _status(shown: Shown, width: int) -> str:
-    words = shown.status()
-    return fit(f"◦ {words}", width) if words else ""
+    words, end = shown.status()
+    return fit(f"◦ {shortened(words, width - 2 - cells(end))}{end}", width) if words else ""
+
+
+def shortened(text: str, width: int) -> str:
+    """Return a text as one line of at most `width` columns; of a longer one the middle is left out.
+
+    How a status ends is as telling as how it begins: it has the seconds, the size or the number of the attempt.
+    """
+    line = " ".join(visible(text).split())
+    if cells(line) <= width or width < LEAST_SHORTENED:
+        return fit(line, max(width, 1))
+    end = _end(line.split(" "), min(width // 3, MOST_KEPT_OF_END))
+    return fit(line, width - cells(end)) + end
+
+
+def _end(words: list[str], room: int) -> str:
+    """Return as many of the last words as there is room for, with a space before; what is in brackets stays whole."""
+    end, whole = "", ""
+    for word in reversed(words):
+        end = f" {word}{end}"
+        if cells(end) > room:
+            break
+        if end.count("(") == end.count(")"):
+            whole = end
+    return whole
 
 
 def _row(style: str, words: Callable[[], str]) -> ConditionalContainer:
@@ -98,7 +127,7 @@ def _input(screen: Screen, shown: Shown) -> Window:
     def prefix(line: int, wrap: int) -> StyleAndTextTuples:
         return [] if not line and not wrap else [("", MORE)]
 
-    control = BufferControl(screen.buffer, input_processors=[BeforeInput(prompt)], focus_on_click=False)
+    control = BufferControl(screen.buffer, input_processors=[DrawnApart(), BeforeInput(prompt)], focus_on_click=False)
     return Window(
         control,
         wrap_lines=True,

@@ -7,18 +7,21 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from threading import Thread
 
+from msgspec.structs import replace
+
 from headway.agent.approval import Allow, Ask, Deny, Judgement, Mode
-from headway.agent.happenings import AgentItem, Done, Ending, GaveUp, Stopped
+from headway.agent.happenings import AgentItem, Done, Ending, GaveUp, Stopped, ToolEnded
 from headway.cli.asking import TerminalAsker, Unattended, keyboard
-from headway.cli.chat.commands import read
+from headway.cli.chat.commands import is_command, read
 from headway.cli.chat.conversation import Conversation, Hooks
 from headway.cli.chat.hangup import is_gone, say_last
 from headway.cli.chat.view import View
+from headway.cli.chat.waiting import Waiting
 from headway.cli.lines import Interrupted, RunStatus
 from headway.cli.showing import ForPeople
 from headway.cli.terminal import Terminal
 from headway.failure import HeadwayError
-from headway.messages import ToolCall
+from headway.messages import Text, ToolCall
 
 
 class _Lines:
@@ -44,7 +47,7 @@ class PlainTalk:
     def __init__(self, conversation: Conversation, terminal: Terminal) -> None:
         """Talk where nothing can be drawn."""
         self.conversation, self._terminal = conversation, terminal
-        self.waiting: list[str] = []
+        self.waiting = Waiting()
         status = Terminal(sys.stderr, conversation.loaded.around.environ)
         self._people = ForPeople(terminal, status)
         self.view = View(_Lines(terminal), terminal, conversation.workspace, asyncio.get_running_loop().time)
@@ -56,7 +59,8 @@ class PlainTalk:
         self._lines = asyncio.Queue[str | None]()
         self._awaited: asyncio.Future[bytes] | None = None
         """The answer to a question, while one stands: the next line is that, and no message."""
-        conversation.wire(Hooks(self._hear, self._ask, _warn))
+        self._denied: dict[str, str] = {}
+        conversation.wire(Hooks(self._hear, self._ask, _warn, self._was_denied))
         self._turn: asyncio.Future[Ending] | None = None
         self._status = RunStatus.DONE
         self._is_left = False
@@ -121,7 +125,7 @@ class PlainTalk:
         if not words:
             return
         try:
-            if words.startswith("/") and not words.startswith("//"):
+            if is_command(words):
                 command, argument = read(words)
                 await command.act(self, argument)
             else:
@@ -170,7 +174,17 @@ class PlainTalk:
     async def _hear(self, items: Sequence[AgentItem]) -> None:
         for item in items:
             self.conversation.tally.hear(item)
-        await self._people.hear(items)
+        await self._people.hear([self._for_people(item) for item in items])
+
+    def _was_denied(self, call: ToolCall, why: str) -> None:
+        no = "nobody is here to be asked" if isinstance(self._asker, Unattended) else "you said no"
+        self._denied[call.id] = why or no
+
+    def _for_people(self, item: AgentItem) -> AgentItem:
+        """Say to people why a call was denied, and not what the model is told to do about it."""
+        if isinstance(item, ToolEnded) and not item.ran and (why := self._denied.pop(item.call.id, "")):
+            return replace(item, result=replace(item.result, parts=(Text(why),)))
+        return item
 
 
 def _warn(words: str) -> None:

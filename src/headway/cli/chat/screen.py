@@ -24,6 +24,7 @@ from headway.cli.chat.keyboard import Keyboard
 from headway.cli.chat.layout import body, style_for
 from headway.cli.chat.output import HeldOutput
 from headway.cli.chat.resizing import FindsItself, reflows
+from headway.cli.chat.waiting import Waiting
 from headway.cli.terminal import Terminal
 
 DRAW_SECONDS = 0.06
@@ -39,11 +40,11 @@ class Shown(Protocol):
     def live(self) -> list[str]:
         """Return the lines of what is open."""
 
-    def status(self) -> str:
-        """Return what is happening now; empty when nothing is."""
+    def status(self) -> tuple[str, str]:
+        """Return what is happening now, and what stands behind it and is never cut; empty when nothing is."""
 
-    def queue(self) -> list[str]:
-        """Return the messages that wait."""
+    def queue(self) -> Waiting:
+        """Return what waits."""
 
     def question(self) -> str:
         """Return what is asked; empty when nothing is."""

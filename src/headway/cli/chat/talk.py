@@ -6,12 +6,13 @@ from collections.abc import Awaitable, Sequence
 
 from headway.agent.approval import Mode
 from headway.agent.happenings import AgentItem, Ending
-from headway.cli.chat.commands import read
+from headway.cli.chat.commands import is_command, read
 from headway.cli.chat.conversation import Conversation, Hooks
 from headway.cli.chat.pasting import Pastes
 from headway.cli.chat.questions import Questions
 from headway.cli.chat.screen import Screen
 from headway.cli.chat.view import View
+from headway.cli.chat.waiting import Waiting
 from headway.failure import HeadwayError
 
 TICK_SECONDS = 0.5
@@ -26,15 +27,17 @@ class Talk:
     def __init__(self, conversation: Conversation, view: View, screen: Screen, pastes: Pastes) -> None:
         """Begin idle."""
         self.conversation, self.view, self.screen, self.pastes = conversation, view, screen, pastes
-        self.waiting: list[str] = []
-        """Messages that are sent when the turn is over."""
+        self.waiting = Waiting()
+        """Messages and commands that are sent when the turn is over."""
         self.questions = Questions(screen, view, conversation.workspace)
         self._task: asyncio.Task[None] | None = None
         self._began = 0.0
         self._stopping_at = -TWICE_SECONDS
         self._hint = ""
         self._bug: BaseException | None = None
-        conversation.wire(Hooks(self._hear, self.questions.ask, self._warn, view.calls.output))
+        conversation.wire(
+            Hooks(self._hear, self.questions.ask, self._warn, view.calls.was_denied, on_output=view.calls.output)
+        )
 
     @property
     def is_busy(self) -> bool:
@@ -47,22 +50,22 @@ class Talk:
         """Return the lines of what is open."""
         return self.view.live()
 
-    def status(self) -> str:
-        """Return what is happening now."""
+    def status(self) -> tuple[str, str]:
+        """Return what is happening now, and what stands behind it however long that is."""
         if self._hint:
-            return self._hint
+            return self._hint, ""
         if not self.is_busy:
-            return ""
+            return "", ""
         if self.questions.is_open:
-            return "waiting for your answer · Esc stops"
+            return "waiting for your answer", " · Esc stops"
         words = self.view.status(self.conversation.quiet()) or self._doing()
-        return f"{words} · {time.monotonic() - self._began:.0f} s · Esc stops"
+        return words, f" · {time.monotonic() - self._began:.0f} s · Esc stops"
 
     def _doing(self) -> str:
         return f"{self.view.now.upstream} answers" if self.view.now.upstream else "working"
 
-    def queue(self) -> list[str]:
-        """Return the messages that wait."""
+    def queue(self) -> Waiting:
+        """Return what waits."""
         return self.waiting
 
     def question(self) -> str:
@@ -79,24 +82,19 @@ class Talk:
     # What the keys do
 
     def submit(self, typed: str) -> None:
-        """Take a line: an answer, a command, or words for the model, which wait if it is busy."""
+        """Take a line: an answer, a command, or words for the model; an empty one sends what is held."""
         self._hint = ""
-        words = self.pastes.unfold(typed).strip()
-        if not words:
-            return
-        if words.startswith("/") and not words.startswith("//"):
-            self._obey(words)
-        elif self.questions.is_open:
-            self.questions.answer(words)
-        elif self.is_busy:
-            self.waiting.append(words)
-        else:
-            self.say(words[1:] if words.startswith("//") else words, shown=typed)
+        typed = typed.strip()
+        if self.questions.is_open and not is_command(typed):
+            if answer := self.pastes.unfold(typed).strip():
+                self.questions.answer(answer)
+        elif typed := typed or self.waiting.take_held():
+            self._take(typed)
         self.screen.changed()
 
     def say(self, words: str, shown: str = "") -> None:
         """Begin a turn."""
-        self.view.you((shown or words).strip())
+        self.view.you(shown or words)
         self.start(self._turn(words))
 
     def start(self, work: Awaitable[None]) -> None:
@@ -126,7 +124,7 @@ class Talk:
 
     def take_back(self) -> str:
         """Take the last message that waits out of the queue, to be edited."""
-        return self.waiting.pop() if self.waiting else ""
+        return self.waiting.take_last()
 
     def next_mode(self) -> None:
         """Switch to the next mode."""
@@ -167,15 +165,21 @@ class Talk:
             self.view.gap()
         finally:
             self._task = None
-            if was_stopped and self.waiting:
-                self._give_back()
+            if was_stopped:
+                self.waiting.hold()
             self.screen.changed()
-        if self.waiting:
-            words = self.waiting.pop(0)
-            if words.startswith("/"):
-                self._obey(words)
-            else:
-                self.say(words)
+        if typed := self.waiting.take_next():
+            self._take(typed)
+
+    def _take(self, typed: str) -> None:
+        """Obey a command, or say what was typed; while something goes on, that waits."""
+        words = self.pastes.unfold(typed).strip()
+        if is_command(words):
+            self._obey(words)
+        elif words and self.is_busy:
+            self.waiting.add(typed)
+        elif words:
+            self.say(words.removeprefix("/") if words.startswith("//") else words, shown=typed)
 
     async def _turn(self, words: str) -> None:
         conversation, ending = self.conversation, None
@@ -208,7 +212,7 @@ class Talk:
             self.view.say(str(error), "warn")
             return
         if self.is_busy and not command.at_once:
-            self.waiting.append(words)
+            self.waiting.add(words)
             return
         self.view.you(words)
         if command.at_once:
@@ -223,13 +227,6 @@ class Talk:
         except (HeadwayError, OSError) as error:
             self.view.say(str(error), "warn")
         self.view.gap()
-
-    def _give_back(self) -> None:
-        """Put what waits back into the input: after a stop nothing is sent unasked."""
-        held = [*self.waiting, self.screen.buffer.text]
-        self.waiting.clear()
-        self.screen.buffer.text = "\n".join(part for part in held if part)
-        self.screen.buffer.cursor_position = len(self.screen.buffer.text)
 
     def _forget_hint(self) -> None:
         self._hint = ""
