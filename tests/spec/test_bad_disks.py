@@ -79,6 +79,11 @@ def is_clear(ended, *words):
     return True
 
 
+def has_words(desk):
+    """Say whether what the user said is kept."""
+    return any(isinstance(record, r.UserSaid) for record in desk.records())
+
+
 # A full disk
 
 
@@ -97,13 +102,16 @@ def test_a_disk_that_fills_at_any_write_never_lets_an_effect_happen_unwritten(ho
             seen.add("nothing was kept, and all was done")
             assert ended.status == 0
             assert desk.ran() == [ended.pid]
-            assert desk.run("--continue", "go on").status == 2
+            assert desk.has_nothing_to_go_on_with()
             continue
         intended = [one.call.name for one in desk.records() if isinstance(one, r.ToolIntended)]
         assert len(desk.ran()) == intended.count("shell")
         assert (desk.file("page.html") is not None) == ("write_file" in intended)
         assert ended.status == ("write_file" not in intended)
         seen.add(f"stopped after {len(intended)} intents" if ended.status else "all was done and not all was kept")
+        if not has_words(desk):
+            assert desk.has_nothing_to_go_on_with()
+            continue
         desk.goes_on()
         assert desk.every_intent_is_of_another_call()
         assert desk.file("page.html") == "<p>whole</p>\n" * 100
@@ -162,7 +170,7 @@ def test_an_interrupt_while_the_disk_is_full_does_not_claim_that_all_is_kept(hom
         desk = Desk(place, sim, nursery)
         dies = Death("interrupted", "tool_finished", 2)
         ended = desk.run("Do it.", weather=Weather(full_after=room), dies=dies)
-        if ended.status == 130:
+        if ended.status == 130 and has_words(desk):
             break
     assert is_clear(ended, "interrupted", "not all of this is kept", FULL, "Make room")
     desk.goes_on()
@@ -183,9 +191,26 @@ def test_a_file_that_cannot_grow_stays_as_it_was_and_the_model_is_told(desk):
     desk.goes_on()
 
 
+@pytest.mark.parametrize("weather", [Weather(full_after=0), Weather(heeds_rights=True)], ids=["full", "read-only"])
+def test_sessions_are_read_where_nothing_can_be_written(desk, weather):
+    desk.run("Hello, this is precious.")
+    before = desk.database.read_bytes()
+    if weather.heeds_rights:
+        read_only(desk.home)
+    listed, shown, exported = (
+        desk.nursery.run(desk.home, "sessions", *words, weather=weather)
+        for words in (["list", "--all"], ["show", "1"], ["export", "1"])
+    )
+    desk.home.chmod(0o755)
+    for ended in (listed, shown, exported):
+        assert ended.status == 0, ended.err
+        assert "Hello, this is precious." in ended.out
+    assert desk.database.read_bytes() == before
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
 @pytest.mark.parametrize("more", [[], ["--json"]])
-def test_a_full_disk_behind_standard_output_is_one_clear_line_and_the_session_goes_on(desk, more):
+def test_a_full_disk_behind_standard_output_is_one_clear_line_and_what_was_said_goes_on(desk, more):
     with Path("/dev/full").open("w") as full:
         ended = subprocess.run(
             [sys.executable, "-m", "headway", *desk.arguments(*more, "Tell me.")],
@@ -198,7 +223,11 @@ def test_a_full_disk_behind_standard_output_is_one_clear_line_and_the_session_go
         )
     assert ended.returncode == 1
     assert ended.stderr == "headway: the output could not be read or written: No space left on device\n"
-    desk.goes_on()
+    assert has_words(desk) is not bool(more), "a program is told of the session before the task is"
+    if more:
+        assert desk.has_nothing_to_go_on_with()
+    else:
+        desk.goes_on()
 
 
 # Places that cannot be written to

@@ -32,6 +32,25 @@ def test_headway_alone_says_where_to_begin(newcomer):
     assert "Begin here: headway config init." in words(done)
 
 
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ("chta", "No such command 'chta'. Did you mean 'chat'?"),
+        ("Session list", "Did you mean 'sessions'?"),
+        ("sessions shwo 1n8k", "Did you mean 'show'?"),
+        ("config int", "Did you mean 'init'?"),
+        ("mcp trst x", "Did you mean 'trust'?"),
+        ("import litelm", "Did you mean 'litellm'?"),
+        ("sessions 1n8k", "There is: delete, export, fork, import, list, rename, show."),
+        ("run --aprove ask hi", "'--approve'"),
+    ],
+)
+def test_a_misspelt_command_gets_the_one_that_was_meant(newcomer, typed, words):
+    done = newcomer.runs(*typed.split())
+    assert done.status == 2
+    assert words in done.last_line
+
+
 @pytest.mark.parametrize("command", [("run", "hi"), ("chat",), ("chat", "hi")], ids=" ".join)
 def test_without_a_key_the_ways_to_one_are_named(newcomer, command):
     done = newcomer.runs(*command)

@@ -59,9 +59,13 @@ def test_a_model_that_listens_comes_to_its_end(tmp_path, wire, cycle):
     async def work(lab):
         agent, endpoint = await agent_in_circles(lab, wire, CYCLES[cycle], until="going round in circles")
         assert await agent.ask("Look.") == Done("I have looked.")
-        assert len(lab.told(LoopNoticed)) == 1
+        (notice,) = lab.told(LoopNoticed)
         assert refusals(lab) == [], "what the model is told stands where a strict server takes it"
         await next_turn_works(lab, endpoint)
+        state = lab.session.state
+        said = [message.text for message in state.history if state.is_said_by_user(message)]
+        assert said == ["Look.", "Are you there?"], "what Headway told the model is not the user's"
+        assert [message.text for message in state.nudges] == [notice.words]
 
     in_lab(tmp_path, work)
 

@@ -114,6 +114,33 @@ def test_a_server_that_comes_with_a_project_is_not_started_unasked(person):
         assert person.runs("mcp", "trust", "evil").status == 0
         assert person.runs("mcp", "test", "evil").status == 0
         assert log.exists()
+        log.unlink()
+        assert person.runs("mcp", "untrust", "evil").out == "evil does not start any more.\n"
+        assert "headway mcp trust evil" in person.runs("run", "Go.").err
+        assert not log.exists()
+        assert person.runs("mcp", "untrust", "evil").out == "evil was not trusted, and does not start.\n"
+
+
+def test_to_doubt_what_one_wrote_oneself_is_told_how_to_switch_it_off(person):
+    person.has_server("mine")
+    refused = person.runs("mcp", "untrust", "mine")
+    assert refused.status == 2
+    assert "enabled = false in [mcp.mine]" in refused.err
+    assert person.runs("mcp", "untrust", "mien").status == 2
+
+
+def test_a_list_of_servers_that_cannot_be_used_is_no_success(person):
+    person.writes('[mcp.strange]\ncommand = ["true"]\n[mcp.off]\ncommand = ["true"]\nenabled = false\n')
+    for arguments in (["list"], ["list", "--no-start"], ["test"]):
+        done = person.runs("mcp", *arguments)
+        assert done.status == 1, "one is not trusted"
+        assert "! strange: not trusted" in done.out
+        assert "· off: off" in done.out
+    states = [json.loads(line)["state"] for line in person.runs("mcp", "list", "--json").out.splitlines()]
+    assert states == ["not trusted", "off"]
+    person.writes('[mcp.off]\ncommand = ["true"]\nenabled = false\n')
+    assert person.runs("mcp", "list").status == 0, "whoever switches one off wants it so"
+    assert person.runs("mcp", "test", "off").status == 1, "and whoever names it, does not"
 
 
 def test_list_and_test_say_what_works_what_does_not_and_what_to_do(person):

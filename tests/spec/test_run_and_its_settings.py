@@ -61,6 +61,31 @@ def lines(done):
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+# Failures
+
+
+def test_what_several_upstreams_fail_by_is_said_once_with_their_names(tmp_path):
+    with serving(Script(keys=("sk-right",))) as sim:
+        done = run(tmp_path, "Go.", sims=[sim, sim, sim])
+        told = run(tmp_path, "--json", "Go.", sims=[sim, sim, sim])
+    assert done.returncode == told.returncode == 1
+    *before, last = done.stderr.splitlines()
+    reason = before[0].removeprefix("· p1/model: ")
+    assert last.startswith(f"headway: p1/model, p2/model, p3/model: {reason} Given up: ")
+    assert done.stderr.count(reason) == 2, "as it happens, and in the last line"
+    assert "· p3/model: the same" in before
+    assert told.stderr.startswith(f"headway: p1/model, p2/model, p3/model: {reason} Given up: ")
+
+
+def test_what_one_of_several_fails_by_is_said_of_that_one(tmp_path):
+    gone = Script(steps=TALK.steps, faults=(read_fault("wrong_status status=404"),))
+    with serving(gone) as one, serving(Script(keys=("sk-right",))) as other:
+        done = run(tmp_path, "Go.", sims=[one, other])
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("headway: p2/model: ")
+    assert "p1/model" not in last
+
+
 # Settings
 
 

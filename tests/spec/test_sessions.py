@@ -4,6 +4,7 @@ import asyncio
 import io
 import json
 import os
+import subprocess
 import sys
 from types import SimpleNamespace
 
@@ -155,6 +156,17 @@ def test_where_nothing_was_ever_said_nothing_is_made(house):
     assert not house.database.exists()
 
 
+def test_a_chat_that_ended_before_a_word_was_said_is_no_session(house):
+    earlier = house.session(*TALK)
+    environment = {"HEADWAY_HOME": str(house.home), "HOME": str(house.home), "PATH": os.environ["PATH"]}
+    command = [sys.executable, "-m", "headway", "chat"]
+    refused = subprocess.run(command, input=b"hi\n", env=environment, capture_output=True, check=False, timeout=60)
+    assert refused.returncode == 2, refused.stderr
+    assert b"nobody to ask" in refused.stderr
+    assert [one["id"] for one in map(json.loads, house("--all", "--json").out.splitlines())] == [earlier]
+    assert "Where is the parser?" in house("show").out, "the latest is the one in which something was said"
+
+
 def test_only_the_latest_are_shown_and_the_others_are_counted(house):
     for _ in range(4):
         house.session(*TALK)
@@ -209,6 +221,30 @@ def test_a_session_is_shown_with_what_was_done_and_what_is_open(house):
     assert json.loads(house("show", "--json").out)["messages"][0]["parts"][0]["text"] == "Deploy."
 
 
+NUDGE = "You are going round in circles."
+NUDGED = (
+    *DIED,
+    r.ToolFinished(1, ToolResult("c1", (Text("the same"),))),
+    r.UserSaid(user(NUDGE)),
+    r.ReplyReceived(1, assistant("I stop.")),
+    r.TurnEnded(1, r.How.ANSWERED),
+    *TALK[4:],
+)
+
+
+def test_what_headway_told_the_model_is_not_put_into_the_users_mouth(house):
+    house.session(*NUDGED)
+    out = house("show").out
+    assert f"\nHeadway\n  {NUDGE}\n\nAssistant\n  I stop.\n\nYou\n  Thanks.\n" in out
+    assert out.count("\nYou\n") == 2
+    told = json.loads(house("show", "--json").out)
+    assert [told["messages"][at]["parts"][0]["text"] for at in told["nudges"]] == [NUDGE]
+    assert f"## Headway\n\n{NUDGE}\n\n## Assistant\n\nI stop.\n\n## You" in house("export", "--format", "markdown").out
+    file = house.home / "s.jsonl"
+    house("export", "-o", file)
+    assert "taken over 2 turns" in house("import", file, "--dry-run").err
+
+
 def test_of_a_long_session_the_end_is_shown(tmp_path):
     said = [message for at in range(50) for message in (user(f"Question {at}."), assistant("x" * 1_000))]
     state = SessionState(messages=tuple(said))
@@ -235,6 +271,27 @@ def test_a_session_is_meant_by_the_beginning_of_its_id(house):
     assert one[:4] == other[:4], "names begin with the time"
     assert both.status == 2
     assert "2 sessions begin so" in both.err
+
+
+@pytest.mark.parametrize("name", ["", "  "])
+@pytest.mark.parametrize("command", ["show", "export", "fork", "rename", "delete"])
+def test_an_empty_name_means_no_session_and_not_the_latest(house, command, name):
+    """So says a script whose variable is not set."""
+    session = house.session(*TALK)
+    more = {"rename": ["Another"], "delete": ["--yes"]}.get(command, [])
+    refused = house(command, name, *more)
+    assert (refused.status, refused.out) == (2, "")
+    assert "the name of the session: it is empty" in refused.err
+    assert [one["id"] for one in map(json.loads, house("--json").out.splitlines())] == [session]
+
+
+@pytest.mark.parametrize("command", [["run", "--resume", "", "Go on."], ["chat", "--resume", "", "Go on."]])
+def test_to_resume_an_empty_name_is_to_resume_nothing(house, command):
+    house.session(*TALK)
+    house.patch.setenv("OPENAI_API_KEY", "sk-nobody")
+    house.patch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))
+    assert main(command) == 2
+    assert "--resume: it names no session" in house.capsys.readouterr().err
 
 
 # Rename, fork
@@ -291,6 +348,50 @@ def test_a_file_that_is_there_is_not_written_over(house):
     assert house("export", session, "--format", "markdown").out == file.read_text(encoding="utf-8")
 
 
+def test_an_export_that_cannot_be_written_is_told_by_the_name_that_was_asked_for(house):
+    house.session(*TALK)
+    nowhere = house.home / "nowhere" / "out.jsonl"
+    failed = house("export", "-o", nowhere)
+    assert failed.status == 1
+    assert failed.err.startswith(f"headway: {nowhere} could not be written: No such file or directory. Nothing was")
+
+
+def test_an_export_to_a_full_disk_is_told_by_the_name_that_was_asked_for_and_leaves_nothing(house):
+    house.session(*TALK)
+    file = house.home / "out.jsonl"
+    file.write_text("before")
+    script = (
+        "import resource, sys; from headway.cli.main import main\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300))\n"
+        f"sys.exit(main(['sessions', 'export', '--force', '-o', {str(file)!r}]))"
+    )
+    environment = {"HEADWAY_HOME": str(house.home), "HOME": str(house.home), "PATH": os.environ["PATH"]}
+    command = [sys.executable, "-B", "-c", script]  # no half of a compiled file may be left, either
+    failed = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
+    assert failed.returncode == 1
+    assert failed.stderr.startswith(f"headway: {file} could not be written: File too large. Nothing was written")
+    assert file.read_text() == "before"
+    assert [path.name for path in house.home.glob("*out.jsonl*")] == ["out.jsonl"]
+
+
+def test_an_export_that_was_cut_off_anywhere_is_a_session_that_goes_on(house):
+    session = house.session(*NUDGED)
+    whole = house("export", session).out.encode()
+    rows = [json.loads(line)["record"] for line in whole.splitlines()]
+    file = house.home / "cut.jsonl"
+    ends = [at for at, byte in enumerate(whole) if byte == ord("\n")]
+    for cut in sorted({end + by for end in ends for by in (-20, -1, 0, 1, 20) if end + by >= ends[0]}):
+        file.write_bytes(whole[:cut])
+        house("delete", session, "--yes")
+        done = house("import", file)
+        assert (done.status, done.out.strip()) == (0, session), done.err
+        there = [json.loads(line)["record"] for line in house("export", session).out.splitlines()]
+        kept = sum(end <= cut for end in ends)
+        assert there == rows[:kept]
+        is_torn = not {cut, cut - 1, cut - 20} & {*ends} or (cut - 20 in ends and cut < len(whole))
+        assert ("1 line: the file ends in the middle of it" in done.err) is is_torn
+
+
 # Delete
 
 
@@ -317,6 +418,7 @@ def test_a_session_that_somebody_holds_is_not_deleted(house):
     async def attempt():
         store = house.store()
         session = await store.create(str(house.work))
+        await session.commit(*TALK)
         done = house("delete", session.id, "--yes")
         await session.close()
         store.close()

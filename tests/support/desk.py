@@ -57,7 +57,7 @@ class Desk:
     def records(self) -> list[Record | Unreadable]:
         sessions = Sessions(open_store(f"sqlite:{self.database}", read_only=True))
         try:
-            found = sessions.list()
+            found = sessions.store.sessions()
             return [entry.record for info in found for entry in entries_of(sessions.store.read(info.id))]
         finally:
             sessions.close()
@@ -65,9 +65,14 @@ class Desk:
     def state(self) -> SessionState:
         sessions = Sessions(open_store(f"sqlite:{self.database}", read_only=True))
         try:
-            return sessions.state(sessions.list()[0].id)
+            return sessions.state(sessions.store.sessions()[0].id)
         finally:
             sessions.close()
+
+    def has_nothing_to_go_on_with(self) -> bool:
+        """Say whether nothing that was said is kept, and it is said so."""
+        ended = self.run("--continue", "go on")
+        return ended.status == 2 and "there is no session of" in ended.last_line
 
     def every_intent_is_of_another_call(self) -> bool:
         intents = Counter(record.call.id for record in self.records() if isinstance(record, ToolIntended))

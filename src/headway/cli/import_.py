@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from headway.cli.groups import Group
 from headway.cli.import_litellm import settings_from
 from headway.cli.litellm_models import Made
 from headway.cli.toml_writing import write_toml
@@ -24,7 +25,7 @@ What could not be carried over is said on standard error. Keys are not copied: t
 """
 
 
-@click.group(name="import")
+@click.group(name="import", cls=Group)
 def import_() -> None:
     """Make settings from those of another gateway."""
 

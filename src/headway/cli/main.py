@@ -10,6 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from headway import __version__
+from headway.cli.groups import Group
 from headway.failure import HeadwayError, InvalidInput
 
 
@@ -42,7 +43,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 """Name to (place, one line of help); `--help` loads none of them."""
 
 
-class LazyGroup(click.Group):
+class LazyGroup(Group):
     """A group that imports a command only when it runs."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click calls it so

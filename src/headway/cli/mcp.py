@@ -11,12 +11,13 @@ from pathlib import Path
 import click
 import msgspec
 
+from headway.cli.groups import Group
 from headway.cli.mcp_examining import State, examine
 from headway.cli.mcp_showing import Page
 from headway.cli.terminal import Terminal, visible
 from headway.failure import InvalidInput
 from headway.settings import Loaded, load
-from headway.settings.mcp_servers import Named, servers_named, trust
+from headway.settings.mcp_servers import Named, servers_named, trust, untrust
 from headway.settings.reading import closest
 
 ABOUT = """
@@ -35,8 +36,8 @@ Servers are tables of the settings:
 STATUSES = """
 \b
 Exit status:
-  0    All of them work.
-  1    One of them does not, or one that was named is left out; its line says why.
+  0    All of them work. One that is off (enabled = false) does not count.
+  1    One does not work, is not trusted yet, or is off and was named; its line says why.
   2    The command line or the settings are wrong.
   130  It was interrupted.
 """
@@ -46,7 +47,7 @@ _CONFIG = click.option(
 _JSON = click.option("--json", "machine", is_flag=True, help="Print one server a line, as JSON.")
 
 
-@click.group(epilog=ABOUT)
+@click.group(cls=Group, epilog=ABOUT)
 def mcp() -> None:
     """See and try the servers that give the agent more tools."""
 
@@ -87,6 +88,21 @@ def trust_(names: tuple[str, ...], config: Path | None) -> int:
     return 0
 
 
+@mcp.command(name="untrust")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@_CONFIG
+def untrust_(names: tuple[str, ...], config: Path | None) -> int:
+    """Take back that servers of this project's headway.toml may start."""
+    loaded = load(config)
+    _check(names, loaded)
+    gone = untrust(loaded, names)
+    for name in names:
+        click.echo(
+            f"{name} does not start any more." if name in gone else f"{name} was not trusted, and does not start."
+        )
+    return 0
+
+
 def way_to(loaded: Loaded, name: str) -> str:
     """Return how a server is reached, as people write it; variables and headers are not shown."""
     entry = loaded.settings.mcp[name]
@@ -113,9 +129,10 @@ def _shown(loaded: Loaded, named: Sequence[Named], **how: bool) -> int:
 
 async def _examined(loaded: Loaded, named: Sequence[Named], page: Page, how: dict[str, bool]) -> int:
     failed = False
+    bad = {State.FAILED, State.NOT_TRUSTED, *([State.OFF] if how.get("wanted") else [])}
     async with aclosing(examine(loaded, named, start=how["start"])) as found:
         async for one in found:
-            failed |= one.state is State.FAILED or (how.get("wanted", False) and one.state is not State.WORKS)
+            failed |= one.state in bad
             if how["machine"]:
                 click.echo(msgspec.json.encode(one))
             else:

@@ -21,8 +21,17 @@ class State(Enum):
 
     WORKS = "works"
     FAILED = "failed"
-    LEFT_OUT = "left out"
+    NOT_TRUSTED = "not trusted"
+    OFF = "off"
     NOT_STARTED = "not started"
+
+
+_LEFT_OUT = {
+    Standing.OFF: State.OFF,
+    Standing.NOT_TRUSTED: State.NOT_TRUSTED,
+    Standing.NOT_COMPLETE: State.FAILED,
+}
+"""What becomes of those that are not started."""
 
 
 class ToolLine(Struct, frozen=True):
@@ -65,8 +74,7 @@ async def _examined(loaded: Loaded, named: Named, client: HttpClient, *, start: 
     entry = loaded.settings.mcp[named.name]
     found = Examined(named.name, State.NOT_STARTED, entry.url or shlex.join(entry.command), named.origin)
     if named.spec is None:
-        state = State.LEFT_OUT if named.standing is not Standing.NOT_COMPLETE else State.FAILED
-        return replace(found, state=state, words=named.why)
+        return replace(found, state=_LEFT_OUT[named.standing], words=named.why)
     if not start:
         return found
     server = Server(named.spec, client, loaded.around.folder)

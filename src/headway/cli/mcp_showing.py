@@ -9,7 +9,8 @@ WIDEST = 100
 _MARKS = {
     State.WORKS: ("✓", "green"),
     State.FAILED: ("✗", "red"),
-    State.LEFT_OUT: ("!", "yellow"),
+    State.NOT_TRUSTED: ("!", "yellow"),
+    State.OFF: ("·", ""),
     State.NOT_STARTED: ("·", ""),
 }
 _INDENT = "    "
@@ -48,7 +49,7 @@ class Page:
 
     def _below(self, one: Examined, width: int) -> list[str]:
         lines = [text for notice in one.notices for text in _wrapped(notice, width)]
-        if one.state is State.LEFT_OUT:
+        if one.state in (State.NOT_TRUSTED, State.OFF):
             lines += _wrapped(one.words, width)
         if one.advice:
             lines += _wrapped(f"→ {one.advice}", width)

@@ -4,6 +4,7 @@ import asyncio
 import io
 import signal
 import sys
+from collections.abc import Mapping, Sequence
 from contextlib import closing, nullcontext
 from functools import partial
 from pathlib import Path
@@ -14,7 +15,7 @@ import click
 
 from headway.agent.approval import Approvals, Mode
 from headway.agent.context.images import MOST_BYTES, image_of
-from headway.agent.happenings import Done, Ending, GaveUp, NotKept, Stopped
+from headway.agent.happenings import AgentItem, AgentSink, Done, Ending, GaveUp, NotKept, Stopped
 from headway.agent.loop import Agent
 from headway.agent.tools.builtin import BUILTIN
 from headway.agent.tools.refusals import ToolError
@@ -36,6 +37,7 @@ from headway.settings.safety import Safety, checkpoints_for, safety_for
 from headway.transport.http import HttpClient
 from headway.transport.tls import trust_from
 from headway.turn.fleet import Fleet
+from headway.turn.notices import Broke
 
 LONGEST_INPUT = 16 * 1024 * 1024
 SYSTEM = (
@@ -137,7 +139,8 @@ async def _task_done(task: Message, loaded: Loaded, plan: Plan, safety: Safety, 
             checkpoints=checkpoints_for(loaded, held.session.id) if held.trouble is None else None,
         )
         brief = brief_for(loaded, plan, safety, SYSTEM)
-        hear = before_commands(shown.hear, safety.notice, _say)
+        failed: dict[str, str] = {}
+        hear = before_commands(_noting(failed, shown.hear), safety.notice, _say)
         try:
             tools = (*BUILTIN, *await servers.tools())
             agent = Agent(client, partial(fleet.crew, route), held.session, tools, context, hear, brief)
@@ -149,7 +152,7 @@ async def _task_done(task: Message, loaded: Loaded, plan: Plan, safety: Safety, 
         except HeadwayError as error:
             shown.end(Failed(str(error)))
             raise
-        result, cause = _judged(ending, asker, held.session.id if held.trouble is None else "")
+        result, cause = _judged(ending, asker, failed, held.session.id if held.trouble is None else "")
         shown.end(ending, f"headway: {cause}" if cause else "")
         return int(result)
 
@@ -170,7 +173,19 @@ def limits_for(shell_seconds: float) -> ToolLimits:
     return ToolLimits(shell_seconds=shell_seconds, most_shell_seconds=longest, call_seconds=longest + spare)
 
 
-def _judged(ending: Ending, asker: TerminalAsker | Unattended, session: str) -> tuple[RunStatus, str]:
+def _noting(failed: dict[str, str], sink: AgentSink) -> AgentSink:
+    """Return a sink that notes for each upstream why its latest request failed."""
+
+    async def hear(items: Sequence[AgentItem]) -> None:
+        failed.update((one.upstream, one.failure.reason) for one in items if isinstance(one, Broke))
+        await sink(items)
+
+    return hear
+
+
+def _judged(
+    ending: Ending, asker: TerminalAsker | Unattended, failed: Mapping[str, str], session: str
+) -> tuple[RunStatus, str]:
     """Return the exit status for an ending, and the cause in one line if the task is not done."""
     match ending:
         case Done() | Stopped() if isinstance(asker, Unattended) and asker.refused:
@@ -182,7 +197,8 @@ def _judged(ending: Ending, asker: TerminalAsker | Unattended, session: str) -> 
             return RunStatus.DONE, ""
         case GaveUp(failure=failure, why=why):
             kept = f" Session {session} has what came." if session else ""
-            return RunStatus.FAILED, f"{failure.reason} Given up: {why.value}.{kept}"
+            whose = ", ".join(name for name, reason in failed.items() if reason == failure.reason)
+            return RunStatus.FAILED, f"{f'{whose}: ' if whose else ''}{failure.reason} Given up: {why.value}.{kept}"
         case Stopped(words=words):
             return RunStatus.STOPPED, f"stopped: {words}"
 

@@ -21,6 +21,7 @@ from headway.cli.status import status_line
 from headway.cli.terminal import Terminal, visible
 from headway.events import TextDelta
 from headway.transport.watchdog import Quiet
+from headway.turn.notices import Broke
 
 TICK_SECONDS = 0.5
 REDRAW_SECONDS = 0.1
@@ -72,6 +73,8 @@ class ForPeople:
         self._drawn_at = 0.0
         self._quiet: Callable[[], Quiet | None] = lambda: None
         self._is_paused = False
+        self._reason = ""
+        """Why the latest request failed, if nothing was said since: nobody wants to read it again for each upstream."""
 
     @contextmanager
     def watching(self, quiet: Callable[[], Quiet | None]) -> Iterator[None]:
@@ -109,9 +112,17 @@ class ForPeople:
                 self._is_new = False
                 self._reply.write(visible(item.text.replace("\r", "")) if self._reply.is_seen else item.text)
                 self._in_line = not item.text.endswith("\n")
-            elif line := status_line(item):
+                self._reason = ""
+            elif line := self._line(item):
                 self._say(f"· {visible(line)}", dim=True)
         self._redraw(REDRAW_SECONDS)
+
+    def _line(self, item: AgentItem) -> str | None:
+        line, before = status_line(item), self._reason
+        if isinstance(item, Broke):
+            self._reason = item.failure.reason
+            return line if self._reason != before else f"{item.upstream}: the same"
+        return line.removesuffix(f": {before}") if line and before else line
 
     def end(self, how: Ending | Failed | Interrupted, words: str = "") -> None:
         """End the line of the reply, and say the cause if it did not end well."""

@@ -65,6 +65,20 @@ def merged(layers: tuple[Layer, ...]) -> tuple[dict[str, Any], dict[KeyPath, Ori
     return table, origins
 
 
+def replaced_keys(layers: tuple[Layer, ...]) -> dict[str, Origin]:
+    """Return the providers of which one layer has keys and the entry of another, above it, counts; and where they are.
+
+    An entry comes whole from one place, so its keys are gone then, which nobody expects who wrote them.
+    """
+    found: dict[str, Origin] = {}
+    seen: set[str] = set()
+    for layer in layers:
+        entries = layer.table.get("providers", {})
+        found.update((name, layer.origin) for name in seen & entries.keys() if entries[name].get("keys"))
+        seen.update(entries)
+    return found
+
+
 def _leaves(value: Any, path: KeyPath) -> Iterator[KeyPath]:
     if not isinstance(value, dict) or not value:
         yield path

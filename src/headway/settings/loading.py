@@ -17,7 +17,7 @@ from headway.settings.completion import completed
 from headway.settings.entries import provider_of
 from headway.settings.environment import environment_layers
 from headway.settings.gateway import check_gateway
-from headway.settings.layers import DEFAULT, From, KeyPath, Layer, Origin, dotted, merged
+from headway.settings.layers import DEFAULT, From, KeyPath, Layer, Origin, dotted, merged, replaced_keys
 from headway.settings.mcp import checked_server
 from headway.settings.places import FILE_NAME, Surroundings, surroundings
 from headway.settings.reading import closest, read
@@ -27,7 +27,7 @@ from headway.settings.schema import Settings
 from headway.settings.toml_files import read_table
 from headway.settings.trusting import held_back, is_strange
 
-_STORES = ("sqlite:", "postgresql://", "postgres://")
+_SQLITE = "sqlite:"
 
 
 class Code(Struct, frozen=True):
@@ -49,6 +49,8 @@ class Loaded(Struct, frozen=True):
     """The keys that a program holds itself, by their references."""
     held_back: tuple[str, ...] = ()
     """What the folder's own file permits, and nobody has said that they trust it."""
+    replaced: dict[str, Origin] = {}
+    """Providers whose keys stand in an entry that does not count, and where that is."""
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -63,6 +65,10 @@ class Loaded(Struct, frozen=True):
         """Return where a value came from."""
         return self.origins.get(path, DEFAULT)
 
+    def entry_origin(self, *path: str) -> Origin:
+        """Return where an entry came from, by any of its values."""
+        return next((origin for known, origin in self.origins.items() if known[: len(path)] == path), DEFAULT)
+
     @property
     def keychain(self) -> Keychain:
         """Return what opens references."""
@@ -70,11 +76,8 @@ class Loaded(Struct, frozen=True):
 
     @property
     def store_url(self) -> str:
-        """Return where sessions are kept, opened if it was a reference. It may hold a password: not for showing."""
-        url = self.settings.store.url
-        if not url:
-            return f"sqlite:{self.around.data_folder / 'headway.db'}"
-        return url if url.startswith(_STORES) else self.keychain.open(url).reveal()
+        """Return where sessions are kept."""
+        return self.settings.store.url or f"{_SQLITE}{self.around.data_folder / 'headway.db'}"
 
 
 def load(
@@ -105,9 +108,11 @@ def load(
         *_flag_layers(flags or {}, here),
         *environment_layers(here),
     )
-    table, origins = merged((*map(_checked, said), *read_files))
+    layers = (*map(_checked, said), *read_files)
+    table, origins = merged(layers)
     whole = completed(read(Settings, table, "settings"), origins, here, strange)
-    loaded = Loaded(whole.settings, whole.origins, files, here, code.keys if code is not None else {}, tuple(left_out))
+    keys = code.keys if code is not None else {}
+    loaded = Loaded(whole.settings, whole.origins, files, here, keys, tuple(left_out), replaced_keys(layers))
     _check_whole(loaded)
     return loaded
 
@@ -164,21 +169,20 @@ def _keys(keys: tuple[str, ...], layer: Layer, path: KeyPath) -> list[str]:
 
 
 def _store(url: str, layer: Layer) -> str:
-    if url.startswith("sqlite:"):
-        return f"sqlite:{layer.folder / Path(url.removeprefix('sqlite:')).expanduser()}"
-    if not url.startswith((*_STORES, "env:", "file:", "keyring:")):
-        hint = "Write sqlite:PATH, postgresql://…, or env:NAME for one that holds a password."
+    path = url.removeprefix(_SQLITE)
+    if path == url or not path:
+        hint = "Sessions are kept in an SQLite file: write sqlite:PATH."
         raise InvalidInput(f"{layer.origin}: store.url", "it names no store that Headway knows", hint)
-    return anchored(url, layer.folder)
+    return f"{_SQLITE}{layer.folder / Path(path).expanduser()}"
 
 
 def _check_whole(loaded: Loaded) -> None:
     """Refuse what only shows when everything is there: providers without an address, chains to nowhere."""
     settings = loaded.settings
     for name, entry in settings.providers.items():
-        provider_of(name, entry, _whose(loaded, "providers", name))
+        provider_of(name, entry, str(loaded.entry_origin("providers", name)))
     for name, route in settings.routes.items():
-        place = f"{_whose(loaded, 'routes', name)}: {dotted(('routes', name, 'chain'))}"
+        place = f"{loaded.entry_origin('routes', name)}: {dotted(('routes', name, 'chain'))}"
         if not route.chain:
             raise InvalidInput(place, "it names nobody to ask", 'Write chain = ["provider/model"].')
         for at, text in enumerate(route.chain):
@@ -195,9 +199,3 @@ def _check_link(settings: Settings, text: str, place: str) -> None:
     own = provider_of(provider, settings.providers[provider], place).model
     if not model and (slash or not own):
         raise InvalidInput(place, f"it names no model of {provider}", f'Write "{provider}/MODEL".')
-
-
-def _whose(loaded: Loaded, *path: str) -> str:
-    """Return the place that an entry came from, by any of its values."""
-    found = next((origin for known, origin in loaded.origins.items() if known[: len(path)] == path), DEFAULT)
-    return str(found)

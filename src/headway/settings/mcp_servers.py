@@ -19,7 +19,7 @@ from headway.failure import InvalidInput
 from headway.settings.layers import DEFAULT, From
 from headway.settings.loading import Loaded
 from headway.settings.mcp import spec_of
-from headway.settings.trusting import is_of_folder, keep_trusted, trusted
+from headway.settings.trusting import forget_trusted, is_of_folder, keep_trusted, trusted
 from headway.transport.http import HttpClient
 
 
@@ -64,6 +64,20 @@ async def mcp_servers(
 def trust(loaded: Loaded, names: Iterable[str]) -> None:
     """Keep that servers of the project's file may be started as they are now."""
     keep_trusted([_digest(loaded, name) for name in names], loaded.around)
+
+
+def untrust(loaded: Loaded, names: Iterable[str]) -> tuple[str, ...]:
+    """Forget that servers of the project's file may be started as they are now; return those that could be."""
+    digests = {_digest(loaded, name): name for name in names if _may_be_doubted(loaded, name)}
+    gone = forget_trusted(digests, loaded.around)
+    return tuple(name for digest, name in digests.items() if digest in gone)
+
+
+def _may_be_doubted(loaded: Loaded, name: str) -> bool:
+    if _is_of_project(loaded, name):
+        return True
+    hint = f"To keep it from starting, write enabled = false in [mcp.{name}]."
+    raise InvalidInput(name, f"it stands in {_origin(loaded, name)}, which is your own word", hint)
 
 
 def _named(loaded: Loaded, name: str, workspace: Path, known: frozenset[str]) -> Named:

@@ -4,6 +4,9 @@ A provider none of whose keys is there is left out of a chain with a notice, so 
 different keys. When nobody is left, that is an error with every reason in it.
 """
 
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
+
 from msgspec import Struct
 from msgspec.structs import asdict
 
@@ -23,6 +26,8 @@ from headway.settings.schema import ProviderEntry, RouteEntry, StreamLimits, Tur
 from headway.transport.limits import Overrides
 
 ANY_MODEL = "*"
+_Notice: TypeAlias = tuple[str, str]
+"""A provider, and what a person should know about it."""
 _STREAM = frozenset(Overrides.__struct_fields__)
 _POLICY = ("attempts", "attempts_per_upstream", "continuations", "turn_seconds", "longest_wait_seconds")
 
@@ -74,29 +79,28 @@ def open_pool(loaded: Loaded) -> Pool:
 def _plan(loaded: Loaded, name: str, route: RouteEntry, asked: str = "") -> Plan:
     chain: list[Link] = []
     limits: dict[str, Overrides] = {}
-    notices: list[str] = []
+    notices: list[_Notice] = []
     for text in route.chain:
         wanted, _, model = text.partition("/")
         entry = loaded.settings.providers[wanted]
         provider = provider_of(wanted, entry, "settings")
         keys, problems = _keys(loaded, wanted)
-        notices += problems
+        notices += ((wanted, problem) for problem in problems)
         if _wants_key(provider, entry) and not keys:
-            if not problems:
-                notices.append(_no_key(provider))
+            notices += ((wanted, words) for words in _why_no_key(loaded, provider, are_told=bool(problems)))
             continue
         if is_bare_to_listeners(provider) and keys:
-            notices.append(f"{wanted}: its address begins with http://, so its key crosses the network in the clear")
+            notices.append((wanted, "its address begins with http://, so its key crosses the network in the clear"))
         model = (asked if model == ANY_MODEL else model) or provider.model
         if not model:
-            notices.append(f"{wanted}: no model was asked for by name, and it has none of its own")
+            notices.append((wanted, "no model was asked for by name, and it has none of its own"))
             continue
         link = Link(provider, model, facts_of(provider, model, entry.models.get(model)))
         chain.append(link)
         limits[link.name] = Overrides(**_chosen(_STREAM, route.limits, entry.limits, loaded.settings.limits))
     if not chain:
-        raise InvalidInput(f"routes.{name}", "nobody in its chain can be asked", "; ".join(dict.fromkeys(notices)))
-    return Plan(name, tuple(chain), _policy(loaded, route), limits, tuple(dict.fromkeys(notices)))
+        raise InvalidInput(f"routes.{name}", "nobody in its chain can be asked", "; ".join(_told_once(notices)))
+    return Plan(name, tuple(chain), _policy(loaded, route), limits, _told_once(notices))
 
 
 def _keys(loaded: Loaded, name: str) -> tuple[tuple[str, ...], list[str]]:
@@ -104,7 +108,7 @@ def _keys(loaded: Loaded, name: str) -> tuple[tuple[str, ...], list[str]]:
     given = loaded.settings.providers[name].keys or ()
     problems = {reference: loaded.keychain.problem(reference) for reference in given}
     good = tuple(reference for reference, problem in problems.items() if problem is None)
-    return good, [f"{name}: {problem}" for problem in problems.values() if problem is not None]
+    return good, [problem for problem in problems.values() if problem is not None]
 
 
 def _wants_key(provider: Provider, entry: ProviderEntry) -> bool:
@@ -113,9 +117,28 @@ def _wants_key(provider: Provider, entry: ProviderEntry) -> bool:
     return provider.auth is not Auth.NONE and bool(named)
 
 
-def _no_key(provider: Provider) -> str:
-    names = " or ".join(variable.name for variable in provider.key_variables)
-    return f'{provider.name}: no key; set {names}, or write keys = ["env:NAME"]'
+def _why_no_key(loaded: Loaded, provider: Provider, *, are_told: bool = False) -> Iterator[str]:
+    """Say why there is no key; `are_told`: what is wrong with those that are named is said already."""
+    names = [variable.name for variable in provider.key_variables]
+    there = next((name for name in names if loaded.around.variable(name)), "")
+    origin, before = loaded.entry_origin("providers", provider.name), loaded.replaced.get(provider.name)
+    if before is not None:
+        yield f"its entry in {origin} replaced the one in {before}, and the keys in that"
+    if are_told:
+        return
+    if there:  # it is not taken for an address that a strange file names
+        way = f'If you trust it, write keys = ["env:{there}"] there, or: headway config trust'
+        yield f"no key; {origin} came with this folder and names the address, which does not get {there}. {way}"
+    else:
+        yield f'no key; set {" or ".join(names)}, or write keys = ["env:NAME"]'
+
+
+def _told_once(notices: Sequence[_Notice]) -> tuple[str, ...]:
+    """Return each of them once, with the names of all whom it is about."""
+    whose: dict[str, dict[str, None]] = {}
+    for name, words in notices:
+        whose.setdefault(words, {})[name] = None
+    return tuple(f"{', '.join(names)}: {words}" for words, names in whose.items())
 
 
 def _policy(loaded: Loaded, route: RouteEntry) -> Policy:
@@ -133,6 +156,15 @@ def _chosen(names: frozenset[str], *tables: StreamLimits | TurnLimits) -> dict[s
 
 
 def _nobody_to_ask(loaded: Loaded) -> InvalidInput:
+    without_keys = [
+        (name, words)
+        for name, entry in loaded.settings.providers.items()
+        if (provider := provider_of(name, entry, "settings")).model and entry.keys is None
+        for words in _why_no_key(loaded, provider)
+    ]
+    if without_keys:
+        why = "; ".join(_told_once(without_keys))
+        return InvalidInput("routes.default", "there is none, and whoever could be in it has no key", why)
     if loaded.settings.providers:
         first = next(iter(loaded.settings.providers))
         hint = (

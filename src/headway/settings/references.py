@@ -19,9 +19,12 @@ MOST_BYTES = 65_536
 def check_reference(text: str, place: str, example: str = "MY_KEY") -> None:
     """Refuse what is no reference: most likely a key itself, so it is not shown."""
     kind, colon, name = text.partition(":")
-    if colon and kind in KINDS and name.strip():
+    is_one = bool(colon) and kind in KINDS
+    if is_one and name.isprintable() and name.strip() and not (kind == "env" and " " in name.strip()):
         return
-    why = f"`{kind}:` names nothing" if colon and kind in KINDS else "a key must not be written out here"
+    why = "a key must not be written out here"
+    if is_one:
+        why = f"`{kind}:` names nothing" if not name.strip() else "no name has a space or a line end inside"
     hint = f'Put it into a variable and write "env:{example}", or into a file of its own and write "file:PATH".'
     raise InvalidInput(place, why, hint)
 

@@ -153,7 +153,7 @@ def _references(loaded: Loaded, kind: str) -> Iterator[str]:
     settings = loaded.settings
     given = [key for entry in settings.providers.values() for key in entry.keys or ()]
     given += [reference for entry in settings.mcp.values() for reference in references_in(entry)]
-    return (one for one in (*given, *settings.gateway.keys, settings.store.url) if one.startswith(kind))
+    return (one for one in (*given, *settings.gateway.keys) if one.startswith(kind))
 
 
 def _key_files(loaded: Loaded) -> dict[str, str]:

@@ -176,10 +176,7 @@ class Gateway(_Table, frozen=True, kw_only=True):
 class Store(_Table, frozen=True, kw_only=True):
     """Where sessions are kept."""
 
-    url: Annotated[
-        str,
-        Meta(description="`sqlite:PATH` or `postgresql://…`, or an `env:NAME` that holds it; empty: a file of ours."),
-    ] = ""
+    url: Annotated[str, Meta(description="`sqlite:PATH`, an SQLite file; empty: one in Headway's own folder.")] = ""
 
 
 class Agent(_Table, frozen=True, kw_only=True):

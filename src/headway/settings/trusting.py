@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import msgspec
 
+from headway.failure import InvalidInput
 from headway.settings.layers import KeyPath, Layer, dotted
 from headway.settings.places import FILE_NAME, Surroundings
 
@@ -64,6 +65,11 @@ def trust_file(path: Path, around: Surroundings) -> None:
     keep_trusted([_digest(path)], around)
 
 
+def untrust_file(path: Path, around: Surroundings) -> bool:
+    """Forget that a file is trusted as it is now; say whether it was."""
+    return bool(forget_trusted([_digest(path)], around))
+
+
 def trusted(around: Surroundings) -> frozenset[str]:
     """Return the digests of all that is trusted."""
     try:
@@ -74,12 +80,31 @@ def trusted(around: Surroundings) -> frozenset[str]:
 
 def keep_trusted(digests: Iterable[str], around: Surroundings) -> None:
     """Keep that these are trusted, too."""
+    _write(list(dict.fromkeys((*trusted(around), *digests)))[-_MOST_KEPT:], around)
+
+
+def forget_trusted(digests: Iterable[str], around: Surroundings) -> frozenset[str]:
+    """Trust these no longer; return those that were trusted."""
+    known = trusted(around)
+    if gone := known.intersection(digests):
+        _write(sorted(known - gone), around)
+    return gone
+
+
+def _write(digests: list[str], around: Surroundings) -> None:
     place = around.data_folder / TRUSTED
-    known = dict.fromkeys((*trusted(around), *digests))
-    place.parent.mkdir(parents=True, exist_ok=True)
     part = place.with_suffix(f".{os.getpid()}")
-    part.write_bytes(msgspec.json.encode(list(known)[-_MOST_KEPT:]))
-    part.replace(place)
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(msgspec.json.encode(digests))
+        part.replace(place)
+    except OSError as error:
+        with suppress(OSError):
+            part.unlink()
+        why = f"it cannot be written: {error.strerror or type(error).__name__}"
+        raise InvalidInput(
+            str(place), why, "What is trusted is as it was. Make room there, and let it be written."
+        ) from None
 
 
 def _digest(path: Path) -> str:

@@ -4,6 +4,7 @@ Only apsw, which brings its own SQLite, ever opens the file: two builds of SQLit
 """
 
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -26,6 +27,10 @@ _VERSION = """
   select user_version, application_id, (select count(*) from sqlite_schema)
   from pragma_user_version, pragma_application_id
 """
+
+_NO_INDEX = frozenset({apsw.SQLITE_IOERR_SHMSIZE, apsw.SQLITE_IOERR_SHMOPEN, apsw.SQLITE_IOERR_SHMMAP})
+"""What SQLite says where the index of the log cannot be made, as on a full disk."""
+_WITHOUT_LOCKS = "win32-none" if sys.platform == "win32" else "unix-none"
 
 Job: TypeAlias = Callable[[apsw.Connection], None]
 
@@ -77,12 +82,16 @@ class Database:
         self.path = path.absolute()
         self._guard = threading.Lock()
         self._pace: Pace | None = None
+        self.is_blank = False
+        """Was it opened only to be read, before anybody has made a table in it?"""
         with in_plain_words(self.path):
             self._db = None if read_only else _open_to_write(self.path)
             self._has_wal = self._db is not None and self._db.pragma("journal_mode") == "wal"
         if read_only:
             with self.reading() as db:
-                if _version(db, self.path) < len(_migrations()):
+                version = _version(db, self.path)
+                self.is_blank = not version
+                if 0 < version < len(_migrations()):
                     raise StoreFailed(Trouble.READ_ONLY, self.path, "it must be written to before it can be read")
 
     def to_write(self) -> apsw.Connection:
@@ -122,6 +131,7 @@ class Database:
         with in_plain_words(self.path):
             db = _open_to_read(self.path)
             try:
+                db.pragma("temp_store", "memory")  # a long list is sorted without a file, which needs a disk with room
                 yield db
             finally:
                 db.close()
@@ -191,12 +201,25 @@ def _open_to_read(path: Path) -> apsw.Connection:
     db.set_busy_timeout(PATIENCE_MS)
     try:
         db.execute("select count(*) from sqlite_schema").get  # noqa: B018  # the first read is what opens the log
-    except (apsw.CantOpenError, apsw.ReadOnlyError):
-        if _log_size(path):
-            raise  # what is in the log would not be seen
-        # Nobody can write where no log can be made: the file alone is all there is.
-        uri = f"{path.as_uri()}?immutable=1"
-        return apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+    except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.IOError) as error:
+        db.close()
+        if isinstance(error, apsw.IOError) and getattr(error, "extendedresult", 0) not in _NO_INDEX:
+            raise
+        return _open_where_nothing_can_be_made(path)
+    return db
+
+
+def _open_where_nothing_can_be_made(path: Path) -> apsw.Connection:
+    """Open the file without the index that readers share beside it: the folder is read-only, or the disk is full.
+
+    Nobody writes meanwhile: a writer has made the index, and then we could have read by it.
+    """
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    if not _log_size(path):
+        return apsw.Connection(f"{path.as_uri()}?immutable=1", flags=flags)
+    db = apsw.Connection(f"{path.as_uri()}?vfs={_WITHOUT_LOCKS}", flags=flags)
+    db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    db.pragma("locking_mode", "exclusive")  # for one reader alone, SQLite keeps the index in memory
     return db
 
 

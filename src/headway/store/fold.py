@@ -40,6 +40,7 @@ class Folding:
         self._fragments: dict[int, _Fragment] = {}
         self._running: list[ToolCall] = []
         self._waiting: list[ToolCall] = []
+        self._nudges: list[Message] = []
 
     @property
     def state(self) -> SessionState:
@@ -52,6 +53,7 @@ class Folding:
             partial="".join(self._words),
             unknown=tuple(self._running),
             waiting=tuple(self._waiting),
+            nudges=tuple(self._nudges),
             salvage=self._drafted(),
         )
 
@@ -79,6 +81,8 @@ class Folding:
             case r.UserSaid(message=message):
                 self._messages.append((entry.seq, message))
                 self._waiting.clear()
+                if self._known.open_turn is not None:  # the user's own words come before their turn
+                    self._nudges.append(message)
             case _:
                 self._add_of_turn(entry.seq, entry.record)
 

@@ -43,6 +43,11 @@ class SessionInfo(Struct, frozen=True):
         """Return what to call it: its title, or else its first words."""
         return self.heading.title or self.heading.opening
 
+    @property
+    def is_begun(self) -> bool:
+        """Say whether anything was said or done in it, or it was given a title."""
+        return self.records > 1 or bool(self.heading.title)
+
 
 class Journal(Protocol):
     """The one writer of one session, until it is closed."""

@@ -65,6 +65,15 @@ def from_lines(lines: Iterable[bytes], name: str = "the export") -> Iterator[Row
         yield row
 
 
+def is_whole(line: bytes) -> bool:
+    """Say whether a line is a record, and not what is left of one."""
+    try:
+        _read(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
 def _read(line: bytes) -> tuple[int, Row]:
     try:
         exact = _line.decode(line)

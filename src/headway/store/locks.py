@@ -71,7 +71,10 @@ def writer_of(folder: Path, session: str) -> int | None:
         return None  # there, the file outlives its lock, and to ask for a process by its number ends it
     try:
         text = (folder / session).read_bytes()[:32].strip()
-        owner = int(text) if text.isdigit() else 0
+    except OSError:
+        return None
+    owner = int(text) if text.isdigit() else 0
+    try:
         os.kill(owner, 0) if owner else None
     except PermissionError:
         return owner  # it is somebody else's, and lives

@@ -8,6 +8,7 @@ from headway.messages import (
     CallFragment,
     Document,
     Image,
+    Message,
     Opaque,
     Part,
     Refusal,
@@ -27,13 +28,19 @@ def to_markdown(state: SessionState) -> str:
     return "\n\n".join(_blocks(state)) + "\n"
 
 
+def speaker_of(message: Message, state: SessionState) -> str:
+    """Return who said something, as people call them."""
+    return "Headway" if message in state.nudges else _SPEAKERS[message.role]
+
+
 def _blocks(state: SessionState) -> Iterator[str]:
     yield f"# {' '.join(state.title.split()) or f'Session {state.id}'}"
     speaker = ""
     for message in state.history:
         parts = [block for part in message.parts if (block := _block(part))]
-        if parts and not message.results and speaker != _SPEAKERS[message.role]:
-            speaker = _SPEAKERS[message.role]
+        who = speaker_of(message, state)
+        if parts and not message.results and speaker != who:
+            speaker = who
             yield f"## {speaker}"
         yield from parts
     if state.salvage.draft is not None:

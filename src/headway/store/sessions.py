@@ -85,14 +85,19 @@ class Sessions:
         return fold(entries_of(self.store.read(session)))
 
     def list(self, workspace: str | None = None) -> tuple[SessionInfo, ...]:
-        """Return the sessions, of one workspace or of all, the latest first."""
-        found = self.store.sessions()
+        """Return the sessions, of one workspace or of all, the latest first.
+
+        One in which nothing was ever said is none, unless somebody is about to say something in it.
+        """
+        found = [info for info in self.store.sessions() if info.is_begun or self.store.writer(info.id) is not None]
         wanted = None if workspace is None else in_whole_characters(workspace)
         return tuple(info for info in found if wanted is None or info.heading.workspace == wanted)
 
     def find(self, name: str) -> SessionInfo:
         """Return the session that is meant by the beginning of its id; of none or several, tell."""
-        found = [info for info in self.store.sessions() if name and info.id.startswith((name, name.lower()))]
+        if not name.strip():
+            raise InvalidInput("the name of the session", "it is empty", "`headway sessions --all` lists them.")
+        found = [info for info in self.store.sessions() if info.id.startswith((name, name.lower()))]
         exact = [info for info in found if info.id == name]
         if len(exact or found) == 1:
             return (exact or found)[0]

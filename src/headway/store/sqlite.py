@@ -81,6 +81,8 @@ class SqliteStore:
 
     def sessions(self) -> tuple[SessionInfo, ...]:
         """Return all sessions, the one written to last first."""
+        if self._database.is_blank:
+            return ()
         with self._database.reading() as db:
             return tuple(
                 SessionInfo(name, Heading(*heading), updated_at, records)
@@ -130,6 +132,8 @@ class SqliteStore:
         lock.release()
 
     def _heading(self, session: str) -> Heading:
+        if self._database.is_blank:
+            raise no_such_session(session)
         with self._database.reading() as db:
             found = db.execute(_HEADING, (session,)).fetchone()
         if found is None:

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from headway.events import Usage
 from headway.history.edits import Repair
+from headway.history.exchanges import is_words
 from headway.history.measure import Gauge
 from headway.messages import Message, Text, ToolCall, ToolResult, assistant
 from headway.recovery.drafts import worth_continuing
@@ -62,6 +63,8 @@ class SessionState(Struct, frozen=True):
     """Calls that began and have no result. They may have taken effect and are never run again unasked."""
     waiting: tuple[ToolCall, ...] = ()
     """Calls of the latest reply that have not begun: running them is safe."""
+    nudges: tuple[Message, ...] = ()
+    """What Headway itself told the model within a turn, in the user's place."""
     salvage: Salvage = Salvage()
     """The draft that is open, and what is known about sizes; never parts."""
     ask: Ask = Ask.PLAIN
@@ -85,6 +88,10 @@ class SessionState(Struct, frozen=True):
         results = (unknown_outcome(call.id, DIED) for call in self.unknown)
         words = (assistant(self.partial),) if self.partial else ()
         return (*self.messages, *results, *words)
+
+    def is_said_by_user(self, message: Message) -> bool:
+        """Say whether a message is the user's own words: no result, and nothing that Headway said in their place."""
+        return is_words(message) and message not in self.nudges
 
     def unreported(self, repairs: Iterable[Repair]) -> tuple[Repair, ...]:
         """Return those repairs that the user has not been told about."""

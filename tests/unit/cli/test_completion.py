@@ -28,7 +28,7 @@ def test_every_command_is_offered_with_its_line_of_help():
 
 def test_options_of_a_command_and_of_one_below_it_are_offered():
     assert "--no-request" in offered("doctor", "--")
-    assert {"init", "show", "schema", "trust"} == set(offered("config", ""))
+    assert {"init", "show", "schema", "trust", "untrust"} == set(offered("config", ""))
     assert "--fallback" in offered("config", "init", "--")
 
 

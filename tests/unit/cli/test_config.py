@@ -13,10 +13,12 @@ import pytest
 from headway.cli.config.choosing import Chosen, tables_of
 from headway.cli.config.questions import Questions
 from headway.cli.config.writing import text_of
+from headway.providers.presets import PRESETS
 from headway.settings.reading import read
 from headway.settings.schema import Settings
 from headway.sim import Script, serving
 from support.newcomer import newcomer
+from support.screen import Seat
 
 __all__ = ["newcomer"]
 
@@ -79,6 +81,14 @@ def test_a_pasted_key_goes_to_a_file_of_its_own_and_only_the_reference_is_kept()
         assert chain == [Chosen("anthropic", "claude-sonnet-4-6", ("file:/keys/anthropic",))]
         assert saved == {"anthropic": "sk-secret"}
         assert "sk-secret" not in heard + text_of(tables_of(chain))
+
+
+@pytest.mark.parametrize("typed", ["sk-1 sk-2", "I do not know", "sk-1\nsk-2", "sk-1\tsk-2", "sk-\x1b[31m", ""])
+def test_what_cannot_be_a_key_is_asked_for_again(typed):
+    chain, saved, heard = asked("anthropic", "paste", typed, "env:MINE", "", "none")
+    assert (saved, chain[0].keys) == ({}, ("env:MINE",))
+    assert "That is no key: " in heard
+    assert not typed or typed not in heard
 
 
 def test_mistakes_are_asked_about_again():
@@ -151,6 +161,8 @@ def test_nothing_is_written_over_unasked_and_what_was_there_is_kept(newcomer):
         (("--yes",), "--provider sim"),
         (("--provider", "opnai", "--yes"), "Did you mean 'openai'?"),
         (("--provider", "openai", "--key", "sk-secret", "--yes"), "env:OPENAI_API_KEY"),
+        (("--provider", "openai", "--key", "env:MY KEY", "--yes"), "a space or a line end inside"),
+        (("--provider", "openai", "--key", "file:a\nb", "--yes"), "a space or a line end inside"),
         (("--provider", "ollama", "--yes"), "--provider ollama/MODEL"),
         (("--provider", "azure/gpt", "--yes"), "--base-url"),
         (("--provider", "openai", "--base-url", "http://u:p@h", "--yes"), "env:NAME"),
@@ -209,6 +221,65 @@ def test_a_person_at_a_terminal_is_asked(tmp_path):
     assert b"Who goes on if openai fails?" in said
     made = tomllib.loads((tmp_path / ".config" / "headway" / "headway.toml").read_text())
     assert made["providers"] == {"openai": {"keys": ["env:OPENAI_API_KEY"]}}
+
+
+@pytest.fixture
+def seat(tmp_path):
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "HEADWAY_HOME": str(tmp_path / "headway")}
+    with Seat([sys.executable, "-m", "headway", "config", "init", "--no-test"], environment, 48, 60) as seat:
+        yield seat
+
+
+def test_in_a_narrow_window_no_word_is_broken(seat, tmp_path):
+    seat.sees(r"Which provider\?")
+    words = seat.screen.text.replace(",", " ").replace(".", " ").split()
+    assert {*PRESETS} <= {*words}, seat.screen.text
+    seat.type("antropic\n")
+    seat.sees("Did you mean 'anthropic'")
+    for question, answer in (("Which provider", "anthropic"), ("the key", "env:K"), ("model", ""), ("fails", "")):
+        seat.sees(rf"(?s){question}[^?]*\?[^?]*:$")
+        seat.type(f"{answer}\n")
+    seat.sees(r"Write this to")
+    talk, _, file = seat.raw.partition("# Made by")
+    assert max(map(len, talk.splitlines())) <= 48, "every line is broken before the window breaks it"
+    assert "[providers.anthropic]\r\n" in file, "what is written is shown as it is"
+    seat.type("\n")
+    assert seat.ends() == 0
+    assert tomllib.loads((tmp_path / "headway" / "headway.toml").read_text())["providers"]
+
+
+def test_a_key_that_was_pasted_with_something_else_is_refused_and_never_shown(seat, tmp_path):
+    seat.sees(r"Which provider\?")
+    seat.type("anthropic\n")
+    seat.sees(r"Where is the key\?.*:$")
+    seat.type("paste\n")
+    for pasted in ("sk-first\nsk-second\n", "Bearer sk-first\n"):
+        seat.sees(r"\(not shown\):$")
+        seat.type(pasted)
+        seat.sees(r"(?s)a space or a line end\s+inside it.*Where is the key\? [^\n]*:$")
+        seat.type("paste\n")
+    seat.sees(r"\(not shown\):$")
+    seat.type("  sk-right \n")
+    seat.sees(r"Which model")
+    seat.type("\nnone\n\n")
+    assert seat.ends() == 0
+    assert (tmp_path / "headway" / "keys" / "anthropic").read_text() == "sk-right\n"
+    assert not any(word in seat.raw for word in ("sk-first", "sk-second", "sk-right"))
+
+
+# Trust
+
+
+def test_a_folders_own_file_is_trusted_and_that_is_taken_back(newcomer):
+    nothing = newcomer.runs("config", "untrust")
+    assert (nothing.status, "there is no such file" in nothing.err) == (2, True)
+    path = newcomer.writes('[agent]\napprove = "auto"\n')
+    assert newcomer.runs("config", "trust").status == 0
+    assert '"auto"' in newcomer.runs("config", "show", "agent.approve").out
+    taken = newcomer.runs("config", "untrust")
+    assert taken.out == f"{path} is not trusted: it does not decide agent.approve any more.\n"
+    assert '"ask"' in newcomer.runs("config", "show", "agent.approve").out
+    assert f"{path} is not trusted, and was not: " in newcomer.runs("config", "untrust").out
 
 
 # Show and schema

@@ -133,8 +133,6 @@ def test_a_store_that_is_not_there_yet_is_well_and_is_not_made(tmp_path):
     [
         ("sqlite:headway.toml/x.db", "headway.toml/x.db", "[store]"),
         ("sqlite:headway.toml", "is not a session store", "mkdir -p"),
-        ("postgresql://me:hunter2@db/x", "no store of this version", "sqlite:PATH"),
-        ("env:GONE", "the variable GONE is not set", "export GONE"),
     ],
 )
 def test_a_store_that_cannot_be_used_says_what_to_do(tmp_path, url, words, advice):
@@ -142,7 +140,6 @@ def test_a_store_that_cannot_be_used_says_what_to_do(tmp_path, url, words, advic
     assert found.state is State.PROBLEM
     assert words in found.words
     assert advice in found.advice
-    assert "hunter2" not in str(found)
 
 
 # The machine

@@ -71,9 +71,15 @@ def test_the_users_folder_is_where_the_system_keeps_such_things(platform, enviro
 def test_sessions_are_kept_in_the_users_data_unless_said_otherwise(desk):
     assert desk.load().store_url == f"sqlite:{desk.home}/.local/share/headway/headway.db"
     assert desk.load('[store]\nurl = "sqlite:mine.db"\n').store_url == f"sqlite:{desk.project}/mine.db"
-    desk.environ["DB"] = "postgresql://me:secret@db/headway"
-    assert desk.load('[store]\nurl = "env:DB"\n').store_url == "postgresql://me:secret@db/headway"
-    assert "store.url: it names no store" in str(desk.refuses('[store]\nurl = "mysql://x"\n'))
+    desk.environ["HEADWAY_STORE_URL"] = "sqlite:/elsewhere/s.db"
+    assert desk.load().store_url == "sqlite:/elsewhere/s.db"
+
+
+@pytest.mark.parametrize("url", ["postgresql://me:hunter2@db/x", "mysql://x", "env:DB", "sqlite:", "sessions.db"])
+def test_sessions_are_kept_in_an_sqlite_file_and_nowhere_else(desk, url):
+    said = str(desk.refuses(f'[store]\nurl = "{url}"\n'))
+    assert "store.url: it names no store that Headway knows. Sessions are kept in an SQLite file" in said
+    assert "hunter2" not in said
 
 
 def test_a_file_that_is_not_there_is_named(desk):

@@ -80,7 +80,7 @@ def test_whatever_a_file_holds_nothing_is_raised(tmp_path_factory, text):
 @pytest.mark.parametrize("name", ["x-token", "authorization-like"])
 def test_what_is_said_for_programs_is_masked_too(desk, name):
     loaded = desk.load(
-        f'[store]\nurl = "postgresql://me:hunter2@db/x"\n[providers.openai.headers]\n{name} = "hunter2"\n'
+        f'[agent]\nallow = ["shell(curl https://me:hunter2@db/x)"]\n[providers.openai.headers]\n{name} = "hunter2"\n'
     )
     assert "hunter2" not in str([row.said for row in rows(loaded)])
 

@@ -128,6 +128,43 @@ def test_a_key_that_is_not_there_is_left_out_of_the_ring(desk):
     assert plan_for(loaded).notices == ("main: env:MAIN_KEY: the variable is empty. Put a key into it.",)
 
 
+def test_what_is_wrong_with_several_in_the_same_way_is_said_once_with_their_names(desk):
+    entries = "".join(
+        f'[providers.{name}]\nwire = "chat"\nbase_url = "https://{name}.example"\nkeys = ["env:ONE_KEY"]\n'
+        for name in ("a", "b", "c")
+    )
+    said = refuses(desk.load(f'{entries}[routes.default]\nchain = ["a/m", "b/m", "b/n", "c/m"]\n'))
+    assert said.endswith("can be asked. a, b, c: env:ONE_KEY: the variable ONE_KEY is not set. Try: export ONE_KEY=…")
+
+
+REPLACING = '[providers.openai]\nmodel = "gpt-5.5"\n'
+
+
+@pytest.mark.parametrize("route", ["", '[routes.default]\nchain = ["openai"]\n'], ids=["by default", "by a route"])
+def test_keys_that_stand_in_an_entry_which_another_replaced_are_told_of(desk, route):
+    desk.environ = {"MINE": "sk-1"}
+    own = desk.write_own('[providers.openai]\nkeys = ["env:MINE"]\n')
+    assert plan_for(desk.load_strange()).notices == ()
+    loaded = desk.load(REPLACING + route)
+    project = desk.project / "headway.toml"
+    assert f"openai: its entry in {project} replaced the one in {own}, and the keys in that" in refuses(loaded)
+    assert "set OPENAI_API_KEY, or write keys" in refuses(loaded)
+    named = desk.load(f'{REPLACING}keys = ["env:THEIRS"]\n{route}')
+    assert f"replaced the one in {own}" in refuses(named)
+    assert "the variable THEIRS is not set" in refuses(named)
+    desk.environ = {"THEIRS": "sk-2"}
+    assert plan_for(desk.load()).notices == (), "with a key of its own there is nothing to say"
+
+
+def test_a_key_that_is_kept_from_a_strangers_address_is_not_called_missing(desk):
+    desk.environ = {"OPENAI_API_KEY": "sk-1"}
+    path = desk.write('[providers.openai]\nbase_url = "https://evil.example/v1"\n')
+    said = refuses(desk.load_strange())
+    assert f"{path} came with this folder and names the address, which does not get OPENAI_API_KEY" in said
+    assert "headway config trust" in said
+    assert plan_for(desk.load()).notices == ()
+
+
 def test_when_nobody_has_a_key_every_reason_is_given(desk):
     said = refuses(desk.load(TWO))
     assert said.startswith("routes.default: nobody in its chain can be asked. main: env:MAIN_KEY: ")

@@ -55,9 +55,9 @@ def test_every_value_in_force_is_listed_with_where_it_came_from(desk):
 
 
 def test_passwords_and_headers_are_masked(desk):
-    text = '[store]\nurl = "postgresql://me:hunter2@db/x"\n[providers.openai.headers]\nx-token = "hunter2"\n'
+    text = '[agent]\nallow = ["shell(curl https://me:hunter2@h/x)"]\n[providers.openai.headers]\nx-token = "hunter2"\n'
     listed = {row.key: row.value for row in rows(desk.load(text))}
-    assert listed["store.url"] == '"postgresql://me:••••@db/x"'
+    assert listed["agent.allow"] == '["shell(curl https://me:••••@h/x)"]'
     assert listed["providers.openai.headers"] == "x-token: ••••"
 
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from headway.settings.trusting import trust_file
+from headway.failure import InvalidInput
+from headway.settings.trusting import trust_file, untrust_file
 
 PERMITS = """
 [agent]
@@ -39,6 +40,26 @@ def test_once_it_is_trusted_it_counts_until_it_changes(desk):
     assert desk.load_strange().notices == ()
     desk.write(PERMITS + "\n# one more line\n")
     assert desk.load_strange().settings.agent.approve == "ask"
+
+
+def test_trust_is_taken_back_from_this_file_and_from_no_other(desk):
+    other = desk.write(PERMITS, desk.home / "other.toml")
+    trust_file(other, desk.around)
+    path = desk.write(PERMITS)
+    trust_file(path, desk.around)
+    assert untrust_file(path, desk.around)
+    assert desk.load_strange().held_back == KEYS
+    assert not untrust_file(path, desk.around), "it was not trusted any more"
+    assert untrust_file(other, desk.around)
+
+
+def test_what_is_trusted_and_cannot_be_written_down_is_said_by_its_name(desk):
+    path = desk.write(PERMITS)
+    desk.around.data_folder.mkdir(parents=True)
+    (desk.around.data_folder / "trusted.json").mkdir()
+    with pytest.raises(InvalidInput, match=r"/trusted\.json: it cannot be written: "):
+        trust_file(path, desk.around)
+    assert [one.name for one in desk.around.data_folder.iterdir()] == ["trusted.json"]
 
 
 def test_trust_is_in_a_file_at_its_place(desk):

@@ -243,7 +243,7 @@ def test_a_session_is_found_by_the_beginning_of_its_name(sessions):
         sessions.find("1ab")
     with pytest.raises(InvalidInput, match="no such session"):
         sessions.find("zzz")
-    with pytest.raises(InvalidInput, match="no such session"):
+    with pytest.raises(InvalidInput, match="it is empty"):
         sessions.find("")
 
 
@@ -269,9 +269,22 @@ def test_a_title_is_a_record_too(sessions):
 
 
 def test_sessions_of_one_workspace(sessions):
-    begun(sessions.store)
+    begun(sessions.store, "s1", r.UserSaid(user("hello")))
     assert [info.id for info in sessions.list("/work")] == ["s1"]
     assert sessions.list("/elsewhere") == ()
+
+
+def test_where_nothing_was_said_there_is_no_session_unless_somebody_sits_in_it(sessions):
+    async def sit_down():
+        async with await sessions.create("/work") as session:
+            assert [info.id for info in sessions.list()] == [session.id]
+            return session.id
+
+    name = asyncio.run(sit_down())
+    assert sessions.list() == ()
+    assert sessions.find(name).id == name, "who knows its name may still go on with it"
+    sessions.rename(name, "Plans")
+    assert [info.name for info in sessions.list()] == ["Plans"]
 
 
 def test_a_session_is_begun_written_and_taken_up_again(sessions):

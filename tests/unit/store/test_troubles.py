@@ -16,6 +16,7 @@ import apsw
 import pytest
 
 from headway.dialect import DIALECTS
+from headway.failure import InvalidInput
 from headway.history.edits import RepairKind
 from headway.history.invariants import violations
 from headway.history.project import project
@@ -159,20 +160,66 @@ def test_a_folder_that_may_not_be_written_to(reachable):
         path.parent.chmod(0o755)
 
 
-def test_what_a_killed_process_left_in_the_log_is_read_where_nothing_may_be_written(reachable):
-    path = reachable / "home" / "s.db"
+LEFT_BEHIND = pytest.mark.parametrize(
+    "gone", [(), ("-shm",), ("-shm", "-wal")], ids=["log and index", "log alone", "nothing"]
+)
+"""What is missing beside the file: a kill leaves both, a copy may lack the index, and a good end leaves nothing."""
+
+
+def left_by_a_killed_process(place, gone):
+    """Return a store as it is found after a kill: what was said is in the log, unless that was put away."""
+    path = place / "home" / "s.db"
     store = filled(path, r.UserSaid(user("in the log")), close=False)
-    copy = reachable / "copy"
+    if "-wal" in gone:
+        store.close()
+    copy = place / "copy"
     subprocess.run(["cp", "-a", str(path.parent), str(copy)], check=True)
     store.close()
-    assert (copy / "s.db-wal").stat().st_size
-    subprocess.run(["chmod", "-R", "a+rX", str(copy)], check=True)
-    copy.chmod(0o555)
-    with without_privileges():
-        found = SqliteStore(copy / "s.db", read_only=True)
-        assert [row.kind for row in found.read("s1")] == ["session_opened", "user_said"]
+    for end in gone:
+        (copy / f"s.db{end}").unlink(missing_ok=True)
+    assert bool((copy / "s.db-wal").exists()) is ("-wal" not in gone)
+    return copy / "s.db"
+
+
+def is_read(path):
+    found = SqliteStore(path, read_only=True)
+    try:
+        assert [info.id for info in found.sessions()] == ["s1"]
+        return [row.kind for row in found.read("s1")] == ["session_opened", "user_said"]
+    finally:
         found.close()
-    copy.chmod(0o755)
+
+
+@LEFT_BEHIND
+def test_what_a_killed_process_left_is_read_where_nothing_may_be_written(reachable, gone):
+    path = left_by_a_killed_process(reachable, gone)
+    subprocess.run(["chmod", "-R", "a+rX", str(path.parent)], check=True)
+    path.parent.chmod(0o555)
+    before = {file.name: file.read_bytes() for file in path.parent.iterdir()}
+    with without_privileges():
+        assert is_read(path)
+    path.parent.chmod(0o755)
+    assert {file.name: file.read_bytes() for file in path.parent.iterdir()} == before
+
+
+@LEFT_BEHIND
+def test_what_a_killed_process_left_is_read_on_a_full_disk_and_written_to_when_there_is_room(tmp_path, gone):
+    path = left_by_a_killed_process(tmp_path, gone)
+    with writing_by(FillingDisk(0).write):
+        assert is_read(path)
+        assert is_read(path), "a look leaves nothing in the way of the next"
+    store = SqliteStore(path)
+    store.open("s1").append(rows_of([r.UserSaid(user("go on"))], 2))
+    assert len(list(store.read("s1"))) == 3
+    assert store.check() == ()
+    store.close()
+
+
+def test_a_full_disk_is_read_while_somebody_has_it_open(path):
+    store = filled(path, r.UserSaid(user("a")), close=False)
+    with writing_by(FillingDisk(0).write):
+        assert is_read(path)
+    store.close()
 
 
 @pytest.mark.parametrize("place", ["/dev/null/s.db", "/dev/null/a/b/s.db"])
@@ -261,8 +308,26 @@ def test_a_file_cut_short_is_damaged(path, size):
 
 def test_an_empty_file_is_a_new_store(path):
     path.touch()
-    assert trouble_of(lambda: SqliteStore(path, read_only=True)) is Trouble.READ_ONLY
+    looked_at = SqliteStore(path, read_only=True)
+    assert looked_at.sessions() == ()
+    with pytest.raises(InvalidInput, match="no such session"):
+        looked_at.read("s1")
+    assert not path.stat().st_size, "it is not made by looking"
     filled(path).close()
+
+
+def test_what_a_full_disk_let_nobody_make_is_a_store_without_sessions(path):
+    for room in range(100):
+        place = path.with_name(f"{room}.db")
+        with writing_by(FillingDisk(room).write):
+            try:
+                SqliteStore(place).close()
+            except StoreFailed as failed:
+                assert failed.trouble is Trouble.DISK_FULL
+            else:
+                break
+            assert SqliteStore(place, read_only=True).sessions() == ()
+    assert 2 < room < 100
 
 
 def test_what_must_be_secured_is_synced_to_the_disk_and_deltas_are_not(path):

@@ -7,13 +7,14 @@ import click
 import msgspec
 
 from headway.cli.config.init import init
+from headway.cli.groups import Group
 from headway.cli.terminal import Terminal, cells, visible
 from headway.failure import InvalidInput
 from headway.settings import From, load
-from headway.settings.places import FILE_NAME, surroundings
+from headway.settings.places import FILE_NAME, Surroundings, surroundings
 from headway.settings.reading import closest
 from headway.settings.showing import Row, json_schema, rows
-from headway.settings.trusting import trust_file
+from headway.settings.trusting import trust_file, untrust_file
 
 SHOW = """
 \b
@@ -40,7 +41,7 @@ sandbox, network, writable), or keeps sessions elsewhere (store.url), counts onc
 WIDEST_VALUE = 48
 
 
-@click.group()
+@click.group(cls=Group)
 def config() -> None:
     """Make settings, see which are in force and why, or get their schema."""
 
@@ -82,14 +83,31 @@ def schema() -> int:
 def trust() -> int:
     """Let the headway.toml of this folder decide what the agent may do, as it is now."""
     around = surroundings()
-    path = around.folder / FILE_NAME
-    if not path.is_file():
-        raise InvalidInput(str(path), "there is no such file", "Go to the folder that it is in.")
+    path = _file_of(around)
     held = load().held_back
     trust_file(path, around)
     what = f"it decides {', '.join(held)} from now on" if held else "it permits nothing that would need it"
     click.echo(f"{path} is trusted as it is now: {what}. If it changes, you are asked again.")
     return 0
+
+
+@config.command()
+def untrust() -> int:
+    """Take back that the headway.toml of this folder decides what the agent may do."""
+    around = surroundings()
+    path = _file_of(around)
+    was = untrust_file(path, around)
+    held = load().held_back
+    what = f"it does not decide {', '.join(held)} any more" if held else "it permits nothing that would need it"
+    click.echo(f"{path} is not trusted{'' if was else ', and was not'}: {what}.")
+    return 0
+
+
+def _file_of(around: Surroundings) -> Path:
+    path = around.folder / FILE_NAME
+    if not path.is_file():
+        raise InvalidInput(str(path), "there is no such file", "Go to the folder that it is in.")
+    return path
 
 
 def _line(row: Row) -> str:

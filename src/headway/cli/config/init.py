@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from headway.cli.config.at_terminal import AtTerminal
 from headway.cli.config.choosing import SIMULATOR, Chosen, tables_of, with_keys
 from headway.cli.config.questions import Questions, chain_of_flags
 from headway.cli.config.writing import text_of, write_key, write_settings
@@ -43,22 +44,6 @@ Exit status:
 """
 
 
-class _AtTerminal:
-    """The person at the terminal."""
-
-    def says(self, words: str) -> None:
-        click.echo(words)
-
-    def asked(self, question: str, default: str = "") -> str:
-        return str(click.prompt(question, default=default or None))
-
-    def asked_secretly(self, question: str) -> str:
-        return str(click.prompt(f"{question} (not shown)", hide_input=True))
-
-    def agrees(self, question: str, *, default: bool = True) -> bool:
-        return click.confirm(question, default=default)
-
-
 @click.command(epilog=EPILOG)
 @click.option("--provider", metavar="NAME[/MODEL]", help="Whom to ask: a preset, or sim for the simulator.")
 @click.option("--model", default="", help="Its model.")
@@ -79,24 +64,24 @@ def init(*, provider: str | None, file: Path | None, here: bool, yes: bool, no_t
     attended = sys.stdin.isatty() and not yes
     if path.exists() and not given["force"] and not attended:
         raise InvalidInput(str(path), "it is there already", "Add --force to write over it; it is kept as FILE.old.")
-    person, pasted = _AtTerminal(), dict[Path, str]()
+    person, pasted = AtTerminal(around.environ), dict[Path, str]()
     if attended and provider is None:
         chain = _asked(person, around, pasted)
     else:
         chain = _told(around, provider, attended=attended, yes=yes, **given)
     text = text_of(tables_of(chain))
     if attended and not _is_wanted(person, path, text, force=given["force"]):
-        click.echo("Nothing was written.")
+        person.says("Nothing was written.")
         return 0
     for place, key in pasted.items():
         write_key(place, key)
     old = write_settings(path, text)
-    click.echo(f"Wrote {path}{f' (the one before is {old.name})' if old else ''}.")
+    person.says(f"Wrote {path}{f' (the one before is {old.name})' if old else ''}.")
     if path not in _read_now(around):
-        click.echo(f"It is not read by itself: add --config {shlex.quote(str(path))}, or set HEADWAY_CONFIG.")
+        person.says(f"It is not read by itself: add --config {shlex.quote(str(path))}, or set HEADWAY_CONFIG.")
     elif (first := around.config_files[0]).exists() and first != path:
-        click.echo(f"Here, {first} counts before it.")
-    return _tested(chain, path, around, is_tested=not no_test)
+        person.says(f"Here, {first} counts before it.")
+    return _tested(chain, path, around, person, is_tested=not no_test)
 
 
 def _place(around: Surroundings, file: Path | None, *, here: bool) -> Path:
@@ -115,7 +100,7 @@ def _read_now(around: Surroundings) -> tuple[Path, ...]:
     return (around.folder / Path(named).expanduser(),) if named else around.config_files
 
 
-def _asked(person: _AtTerminal, around: Surroundings, pasted: dict[Path, str]) -> list[Chosen]:
+def _asked(person: AtTerminal, around: Surroundings, pasted: dict[Path, str]) -> list[Chosen]:
     """Ask for the chain; keys that were pasted are written when everything is."""
 
     def save(provider: str, key: str) -> str:
@@ -138,25 +123,24 @@ def _told(around: Surroundings, provider: str | None, *, attended: bool, yes: bo
     return chain_of_flags(wanted, given["keys"], given["model"], given["base_url"], around.environ)
 
 
-def _is_wanted(person: _AtTerminal, path: Path, text: str, *, force: bool) -> bool:
-    person.says("")
-    person.says(visible(text))
+def _is_wanted(person: AtTerminal, path: Path, text: str, *, force: bool) -> bool:
+    person.shows(f"\n{visible(text)}")
     if path.exists() and not force:
         return person.agrees(f"{path} is there already. Write over it, and keep it as {path.name}.old?", default=False)
     return person.agrees(f"Write this to {path}?")
 
 
-def _tested(chain: list[Chosen], path: Path, around: Surroundings, *, is_tested: bool) -> int:
+def _tested(chain: list[Chosen], path: Path, around: Surroundings, person: AtTerminal, *, is_tested: bool) -> int:
     """Ask whether they answer; say what to do next."""
     if chain[0].provider == SIMULATOR:
-        click.echo("Next, in another terminal: headway sim")
-        click.echo(f'Then: headway run "{SIMULATED_TASK}"')
+        person.says("Next, in another terminal: headway sim")
+        person.says(f'Then: headway run "{SIMULATED_TASK}"')
         return 0
     well = asyncio.run(_answer(chain, path, around)) if is_tested else True
     if well:
-        click.echo('Next: headway chat, or headway run "What is in this folder?"')
+        person.says('Next: headway chat, or headway run "What is in this folder?"')
         return 0
-    click.echo("Do what stands behind “→”, then: headway doctor")
+    person.says("Do what stands behind “→”, then: headway doctor")
     return 1
 
 

@@ -117,16 +117,18 @@ class Questions:
             return ()
         if self._environ.get(variable, "").strip() and self._person.agrees(f"Use the key in {variable}?"):
             return (f"env:{variable}",)
-        self._person.says(f"The key of {preset.name}: env:NAME for a variable, file:PATH for a file,")
-        self._person.says(f"or {PASTE} to type it in here; it goes to a file of its own that only you can read.")
+        self._person.says(
+            f"The key of {preset.name}: env:NAME for a variable, file:PATH for a file, or {PASTE} to type it in here; "
+            "it goes to a file of its own that only you can read."
+        )
         while True:
             said = self._person.asked("Where is the key?", f"env:{variable}").strip()
             if said == PASTE or not said.startswith(tuple(f"{kind}:" for kind in KINDS)):
                 key = self._person.asked_secretly(f"Key of {preset.name}").strip() if said == PASTE else said
-                if key.isprintable() and key:
-                    return (self._save_key(preset.name, key),)
-                self._person.says("  That is no key: it is empty, or holds control characters.")
-                continue
+                if problem := _problem_of(key):
+                    self._person.says(f"  That is no key: {problem}")
+                    continue
+                return (self._save_key(preset.name, key),)
             try:
                 check_reference(said, "the key", variable)
             except InvalidInput as error:
@@ -142,6 +144,15 @@ class Questions:
             model = self._person.asked(f"Which model of {preset.name}?", usual_model(preset)).strip()
             if model and model.isprintable():
                 return model
+
+
+def _problem_of(key: str) -> str:
+    """Say why something is no key; nothing if it may be one. It is not shown."""
+    if not key:
+        return "it is empty."
+    if any(map(str.isspace, key)):
+        return "there is a space or a line end inside it. Copy it alone, and in one line."
+    return "" if key.isprintable() else "there are control characters in it."
 
 
 def chain_of_flags(

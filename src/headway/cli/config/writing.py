@@ -13,8 +13,9 @@ from headway.settings.schema import Settings
 from headway.settings.toml_files import parse_table
 
 HEAD = """\
-# Made by `headway config init`. `headway config show` tells what is in force, and `headway doctor` whether it works.
-# Everything that can be set: docs/reference/settings.md, or `headway config schema` for editors.
+# Made by `headway config init`. `headway config show` tells what is in force,
+# and `headway doctor` whether it works. Everything that can be set:
+# docs/reference/settings.md, or `headway config schema` for editors.
 
 """
 OWN = 0o600

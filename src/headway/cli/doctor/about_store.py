@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from headway.cli.doctor.findings import Area, Finding, State
-from headway.failure import InvalidInput
 from headway.settings import Loaded
 from headway.store.errors import StoreFailed, Trouble, from_system
 from headway.store.sqlite import SqliteStore
@@ -21,16 +20,7 @@ _SQLITE = "sqlite:"
 
 def about_store(loaded: Loaded) -> Iterator[Finding]:
     """Look at the store. Blocks; changes nothing but what opening it changes."""
-    try:
-        url = loaded.store_url
-    except InvalidInput as error:
-        yield _found("url", error.why, State.PROBLEM, advice=error.hint or "Check `store.url`.")
-        return
-    if not url.startswith(_SQLITE):
-        words = f"{url.partition(':')[0]}: is no store of this version"
-        yield _found("url", words, State.PROBLEM, advice="Write sqlite:PATH as `store.url`, or leave it out.")
-        return
-    path = Path(url.removeprefix(_SQLITE))
+    path = Path(loaded.store_url.removeprefix(_SQLITE))
     try:
         yield _opened(path) if path.exists() else _to_be_made(path)
         yield from _room(path)

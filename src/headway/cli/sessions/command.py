@@ -5,6 +5,7 @@ import sys
 
 import click
 
+from headway.cli.groups import Group
 from headway.cli.sessions.changing_commands import delete, fork, rename
 from headway.cli.sessions.import_command import import_
 from headway.cli.sessions.reading_commands import export, list_, show
@@ -20,7 +21,7 @@ Examples:
 """
 
 
-class _ListsByItself(click.Group):
+class _ListsByItself(Group):
     """A group whose name alone lists, with the options of its list."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

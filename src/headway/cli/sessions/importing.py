@@ -1,7 +1,7 @@
 """A foreign session becomes one of ours: as it was in the journal, healed in every request, with an account of it."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from msgspec import Struct
@@ -82,13 +82,24 @@ def _adopt(read: Read, sessions: Sessions | None) -> TakenOver:
     """Take in an export of our own, record by record."""
     state = fold(entries_of(read.rows))
     session = sessions.adopt(read.rows) if sessions is not None else ""
-    counts = _counts(state.history)
-    return TakenOver(read.name, read.format.name, read.format.because, session, state.title, state.workspace, *counts)
+    counts = _counts(state.history, state.is_said_by_user)
+    return TakenOver(
+        read.name,
+        read.format.name,
+        read.format.because,
+        session,
+        state.title,
+        state.workspace,
+        *counts,
+        left_out=read.left_out,
+    )
 
 
-def _counts(messages: tuple[Message, ...]) -> tuple[int, int, int, int]:
+def _counts(
+    messages: tuple[Message, ...], is_said_by_user: Callable[[Message], bool] = is_words
+) -> tuple[int, int, int, int]:
     calls = sum(len(message.calls) for message in messages)
-    return len(messages), sum(map(is_words, messages)), calls, size_of(messages)
+    return len(messages), sum(map(is_said_by_user, messages)), calls, size_of(messages)
 
 
 def _pieces(messages: tuple[Message, ...]) -> Iterator[tuple[Message, ...]]:

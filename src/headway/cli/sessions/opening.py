@@ -47,7 +47,7 @@ def _readable(url: str) -> SessionStore:
 
 def chosen(sessions: Sessions, name: str | None, folder: Path) -> SessionInfo:
     """Return the session that is meant: by the beginning of its id, or else the latest of the folder."""
-    if name:
+    if name is not None:
         return sessions.find(name)
     found = sessions.list(str(folder))
     if not found:

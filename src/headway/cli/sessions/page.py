@@ -8,11 +8,10 @@ from headway.cli.chat.paint import Paint, Span, wrapped
 from headway.cli.sessions.overview import Overview
 from headway.cli.sessions.words import ago, counted, from_home
 from headway.cli.terminal import fit, size, visible
-from headway.history.exchanges import is_words
-from headway.messages import CallFragment, Document, Image, Message, Part, Refusal, Text, ToolCall, ToolResult
+from headway.messages import CallFragment, Document, Image, Part, Refusal, Text, ToolCall, ToolResult
+from headway.store.markdown import speaker_of
 from headway.store.state import SessionState
 
-_SPEAKERS = {"user": "You", "assistant": "Assistant", "system": "System"}
 MOST_LINES = 12
 """Of one text, unless everything is asked for."""
 MOST_RESULT_LINES = 4
@@ -36,18 +35,18 @@ class Page:
         self._results = {}
         for result in (result for message in state.history for result in message.results):
             self._results.setdefault(result.call_id, []).append(result)
-        speaker, first = "", 0 if self._full else _start_of_the_last(MOST_TURNS, state.history)
+        speaker, first = "", 0 if self._full else _start_of_the_last(MOST_TURNS, state)
         if first:
             yield ""
-            earlier = counted(sum(map(is_words, state.history[:first])), "earlier turn")
+            earlier = counted(sum(map(state.is_said_by_user, state.history[:first])), "earlier turn")
             yield self._paint(f"… {earlier} (--full shows all)", "dim")
         for at, message in enumerate(state.history[first:], first):
             blocks = [block for part in message.parts if (block := list(self._block(part)))]
-            who = "Summary" if at == state.summary_at else _SPEAKERS[message.role]
+            who = "Summary" if at == state.summary_at else speaker_of(message, state)
             if blocks and who != speaker and not message.results:
                 speaker = who
                 yield ""
-                yield self._paint(who, "you" if message.role == "user" else "heading")
+                yield self._paint(who, "you" if state.is_said_by_user(message) else "heading")
             for block in blocks:
                 yield from block
         yield from self._ending(seen)
@@ -104,9 +103,9 @@ class Page:
             yield self._paint.line(line).rstrip()
 
 
-def _start_of_the_last(turns: int, messages: Sequence[Message]) -> int:
+def _start_of_the_last(turns: int, state: SessionState) -> int:
     """Return where the last turns begin."""
-    places = [at for at, message in enumerate(messages) if is_words(message)]
+    places = [at for at, message in enumerate(state.history) if state.is_said_by_user(message)]
     return places[-turns] if len(places) > turns else 0
 
 

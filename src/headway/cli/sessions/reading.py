@@ -15,8 +15,8 @@ from headway.foreign.formats import HEADWAY, IN_LINES, Format, format_of, format
 from headway.foreign.histories import read_history
 from headway.foreign.lines import objects_of
 from headway.foreign.opencode import read_opencode
-from headway.foreign.session import Account, ForeignSession
-from headway.store.jsonl import LONGEST_LINE, from_lines
+from headway.foreign.session import Account, ForeignSession, LeftOut
+from headway.store.jsonl import LONGEST_LINE, from_lines, is_whole
 from headway.store.rows import Row
 from headway.wire.json_text import BadJson
 
@@ -30,6 +30,8 @@ class Read(Struct, frozen=True):
     name: str
     session: ForeignSession | None = None
     rows: tuple[Row, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    """What is missing of these rows."""
 
 
 def read_session(place: str, wanted: str | None, folder: Path) -> Read:
@@ -48,7 +50,7 @@ def read_session(place: str, wanted: str | None, folder: Path) -> Read:
         found, session = _whole(source, wanted)
         return Read(found, source.name, _with_words(session, source.name))
     if found.name == HEADWAY:
-        return Read(found, source.name, rows=tuple(from_lines(_whole_lines(source), source.name)))
+        return _own(source, found)
     read = {claude_code.NAME: read_claude_code, codex.NAME: read_codex}[found.name]
     return Read(found, source.name, _with_words(read(source.lines()), source.name))
 
@@ -77,12 +79,22 @@ def _whole(source: Source, wanted: str | None) -> tuple[Format, ForeignSession]:
         raise InvalidInput(f"{source.name}, read as {found.name}: {error.what}", error.why, error.hint) from None
 
 
-def _whole_lines(source: Source) -> list[bytes]:
+def _own(source: Source, found: Format) -> Read:
+    """Read an export of ours. One that was cut off is a session all the same: any beginning of a journal is one."""
+    account, lines = Account(), _held_lines(source)
+    if not is_whole(lines[-1]) and lines[1:]:
+        del lines[-1]
+        account.leave("line", "lines", "the file ends in the middle of it")
+    return Read(found, source.name, rows=tuple(from_lines(lines, source.name)), left_out=account.left_out)
+
+
+def _held_lines(source: Source) -> list[bytes]:
     lines: list[bytes] = []
     for line in source.lines(LONGEST_LINE):
         if line is None:
             raise InvalidInput(source.name, f"a line has more than {LONGEST_LINE >> 20} MB", "Nothing was changed.")
-        lines.append(line)
+        if line.strip():
+            lines.append(line)
     return lines
 
 

@@ -61,7 +61,8 @@ def show(name: str | None, config: Path | None, *, full: bool, machine: bool) ->
         info = chosen(store, name, loaded.around.folder.resolve())
         seen, state = overview(store, info), store.state(info.id)
     if machine:
-        json_lines([{**msgspec.to_builtins(seen), "messages": msgspec.to_builtins(state.history)}])
+        nudges = [at for at, message in enumerate(state.history) if message in state.nudges]
+        json_lines([{**msgspec.to_builtins(seen), "messages": msgspec.to_builtins(state.history), "nudges": nudges}])
         return 0
     terminal, width, paint = screen(sys.stdout, loaded)
     lines(terminal, Page(width, paint, full=full).lines(seen, state, loaded.around.home, time.time()))
@@ -88,7 +89,12 @@ def export(name: str | None, config: Path | None, form: str | None, output: Path
             sys.stdout.buffer.writelines(visible(one.decode()).encode() if seen else one for one in pieces)
             sys.stdout.flush()
             return 0
-        write_whole(output.resolve(), pieces, private=True)
+        try:
+            write_whole(output.resolve(), pieces, private=True)
+        except OSError as error:  # what it names may be a file that only we know of
+            why = f"{visible(str(output))} could not be written: {error.strerror or type(error).__name__}"
+            say(f"{why}. Nothing was written; name a place in a folder that is there and has room")
+            return 1
     say(f"wrote session {session} to {visible(str(output))}")
     return 0
 
