@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from headway.dialect import DIALECTS, Dialect
-from headway.history.invariants import violations
+from headway.history.invariants import INVARIANTS, Violation, violations
 from headway.history.project import project
 from headway.history.repair import repair
+from headway.history.survey import Survey
 from headway.messages import CallFragment, Message, ModelRequest, Text, ToolCall, ToolResult
 from headway.wire.table import WIRES
 from support.bodies import BODIES
@@ -66,6 +67,19 @@ def test_a_rendered_projection_is_accepted_by_a_judge_that_knows_only_the_provid
 
 
 # What survives. Every text gets a number of its own, so that none can hide in another.
+
+
+@for_every_dialect
+@given(request=broken_requests)
+def test_a_history_of_nothing_but_texts_breaks_no_rule_that_it_is_not_asked_about(dialect, request):
+    """For such a history only some rules are asked; here are all of them."""
+    texts = tuple(
+        replace(message, parts=tuple(part for part in message.parts if isinstance(part, Text)))
+        for message in request.messages
+    )
+    survey = Survey(texts, request)
+    found = [Violation(rule.__name__, *one) for rule in INVARIANTS for one in rule(survey, dialect)]
+    assert violations(replace(request, messages=texts), dialect) == found
 
 
 def numbered(request: ModelRequest) -> ModelRequest:

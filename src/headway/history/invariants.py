@@ -48,6 +48,18 @@ INVARIANTS: tuple[Rule, ...] = (
     order.tools_are_offered,
 )
 
+_OF_WORDS: tuple[Rule, ...] = (
+    content.something_is_said,
+    content.no_text_is_blank,
+    content.no_message_is_empty,
+    content.no_character_is_refused,
+    order.system_messages_stand_where_they_may,
+    order.the_first_message_is_the_users,
+    order.a_user_speaks,
+    order.the_last_message_is_not_the_assistants,
+)
+"""Those that a history of nothing but texts can break."""
+
 
 class Violation(Struct, frozen=True):
     """A broken rule: its name, the message that breaks it (none: the request does), and a sentence for a person."""
@@ -62,4 +74,5 @@ def violations(history: ModelRequest | Sequence[Message], dialect: Dialect) -> l
     request = history if isinstance(history, ModelRequest) else None
     messages = history.messages if isinstance(history, ModelRequest) else history
     survey = Survey(messages, request)
-    return [Violation(rule.__name__, index, words) for rule in INVARIANTS for index, words in rule(survey, dialect)]
+    rules = _OF_WORDS if survey.holds_only_texts else INVARIANTS
+    return [Violation(rule.__name__, index, words) for rule in rules for index, words in rule(survey, dialect)]

@@ -30,6 +30,9 @@ ELSEWHERE = ("previous_response_id", "conversation")
 """Fields of a request by which the provider keeps the beginning of the history itself."""
 
 
+_ONLY_TEXTS = frozenset({Text})
+
+
 class Turn(NamedTuple):
     """The messages from `start` up to `stop`, all of one role."""
 
@@ -70,6 +73,11 @@ class Survey:
         for index, result in self.of(ToolResult):
             for inner in result.parts:
                 inside[type(inner)].append((index, inner))
+
+    @property
+    def holds_only_texts(self) -> bool:
+        """Say whether there is nothing but texts in the messages."""
+        return self._kinds.keys() <= _ONLY_TEXTS
 
     def of(self, kind: type[SomePart]) -> list[tuple[int, SomePart]]:
         """Return the parts of one kind, each with the index of its message."""

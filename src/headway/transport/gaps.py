@@ -24,20 +24,25 @@ class Gaps(Struct, frozen=True):
     content_seconds: float = 0.0
 
 
+_NONE = Gaps()
+
+
 class GapMemory(Struct, frozen=True):
     """The gaps of the latest streams by a key such as `provider/model`."""
 
     streams: dict[str, tuple[Gaps, ...]] = {}
+    known: dict[str, Gaps] = {}
+    """The longest of each key: it is asked for before every request, when somebody waits."""
 
     def with_stream(self, key: str, gaps: Gaps) -> "GapMemory":
         """Return a memory that also knows this stream."""
         streams = {name: seen for name, seen in self.streams.items() if name != key}
         while len(streams) >= MODELS:
             del streams[next(iter(streams))]
-        streams[key] = (*self.streams.get(key, ()), gaps)[-STREAMS:]
-        return GapMemory(streams)
+        seen = streams[key] = (*self.streams.get(key, ()), gaps)[-STREAMS:]
+        longest = Gaps(*map(max, zip(*map(astuple, seen), strict=True)))
+        return GapMemory(streams, {**{name: self.known[name] for name in streams if name != key}, key: longest})
 
     def longest(self, key: str) -> Gaps:
         """Return the longest gaps remembered for a key; zeros when there are none."""
-        seen = self.streams.get(key, ())
-        return Gaps(*map(max, zip(*map(astuple, seen), strict=True))) if seen else Gaps()
+        return self.known.get(key, _NONE)

@@ -192,14 +192,20 @@ class Watchdog:
         return found
 
     def _arm(self) -> None:
-        """Set the one timer to the first moment at which something could be over, or to a look at ourselves."""
-        if self._timer is not None:
-            self._timer.cancel()
+        """Set the one timer to the first moment at which something could be over, or to a look at ourselves.
+
+        One that comes sooner is left as it is: it will look, and set itself anew.
+        """
         first = min(at for at, *_ in self._deadlines())
         if self._away_at is not None:  # the clocks stand still, so look again after a whole limit
             first += self._time() - self._away_at
         pulse = self._time() + PULSE_SECONDS  # a pause that ends before a limit would pass for silence
-        self._timer = self._loop.call_at(min(first, self._turn_ends_at, pulse), self._look)
+        at = min(first, self._turn_ends_at, pulse)
+        if self._timer is not None:
+            if self._timer.when() <= at:
+                return
+            self._timer.cancel()
+        self._timer = self._loop.call_at(at, self._look)
 
     def _look(self) -> None:
         """Decide, at the timer: over, or not yet."""
