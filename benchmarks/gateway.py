@@ -29,7 +29,7 @@ FLOODS = {1: 2_000, 32: 500, 256: 200}
 LEAST_CPU_SECONDS = 0.5
 """A flood is repeated until it has cost so much, because the kernel counts in hundredths."""
 MOST_FLOODS = 40
-PACED_STREAMS, PACED_SECONDS = 256, 4
+PACED_STREAMS, PACED_SECONDS = 256, 6
 PACES = (20, 50)
 """Chunks a second of one stream: providers that put some tokens into a chunk, and those that send each by itself."""
 HELD = 1_000

@@ -112,7 +112,9 @@ class Load:
             client.ask(f"paced {words} every {every_ms}")
         await asyncio.wait([client.ended for client in clients], timeout=words * every_ms / 1000 * 1.5)
         await closed(clients)
-        late = [each / 1e6 for client in clients for each in client.late_ns[len(client.late_ns) // 5 :]]  # warm by then
+        late = [
+            each / 1e6 for client in clients for each in client.late_ns[len(client.late_ns) // 3 :]
+        ]  # all are open by then
         cuts = statistics.quantiles(late, n=1000) if len(late) > 1 else [float("inf")] * 999
         return {"words": sum(client.words for client in clients), "p50": cuts[499], "p99": cuts[989]}
 
