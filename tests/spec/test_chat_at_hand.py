@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from headway.agent.sandbox.finding import find
-from headway.sim.script import Call, Final, Pace, Say, Script, WriteFile
+from headway.sim.script import Call, Final, Loop, Pace, Say, Script, WriteFile
 from support.chats import at_home
 from support.lengths import only_at_length
 
@@ -149,6 +149,20 @@ def test_commands_say_what_is_and_change_what_they_say(tmp_path):
         pane.sees(r"All is well\.")
         pane.enter("/quit")
         assert pane.ends() == 0
+
+
+@needs_tmux
+def test_what_headway_told_the_model_is_not_recited_as_the_users_words(tmp_path):
+    looks = Loop((Call("list_files", {"path": "."}),), "going round in circles")
+    with at_home(tmp_path, Script(steps=(looks, Final("I have looked.")))) as home:
+        with home.pane("Look around.", lines=60) as pane:
+            pane.sees(r"I have looked\.")
+            pane.enter("/quit")
+            assert pane.ends() == 0
+        with home.pane("--continue", lines=60) as again:
+            again.sees(r"› Look around\.")
+            again.sees(r"I have looked\.")
+            assert "circles" not in again.text
 
 
 @needs_tmux

@@ -74,7 +74,7 @@ def recap(surface: Surface) -> None:
     view, session = surface.view, surface.conversation.session
     state = session.state
     said = [message for message in state.messages if message.text.strip() and not message.results]
-    yours = next((message.text for message in reversed(said) if message.role == "user"), "")
+    yours = next((message.text for message in reversed(said) if state.is_said_by_user(message)), "")
     last = said[-1] if said else None
     view.say(f"session {state.id}{f' “{state.title}”' if state.title else ''}, {turns_of(state.turn)}", "dim")
     if yours:
