@@ -59,17 +59,18 @@ class ChatFollower:
         self._next_call = 0
         self._usage: Usage | None = None
         self._is_over = False
-        self._in_words = False
-        """Did the last frame say a word, and nothing else?"""
+        self._after_word = False
+        """Did the last frame say a word?"""
 
     def passed(self, frames: Sequence[Frame | Comment], events: Sequence[Event]) -> None:
         """Note frames that were forwarded, and the events that they said."""
         if not frames:
             return
-        words = len(events) == 1 and type(events[0]) is TextDelta
-        if words and self._in_words:  # nearly always: it tells nothing that the frame of the last word did not
+        is_word = len(events) == 1 and type(events[0]) is TextDelta and len(frames) == 1
+        if is_word and self._after_word:  # nearly always: it tells all that the frame of the last word did
+            self._recent[-1] = frames[0]
             return
-        self._in_words = words
+        self._after_word = is_word
         self._recent.extend(frames)
         for event in events:
             kind = type(event)
