@@ -85,6 +85,19 @@ def test_headers_that_mean_something_to_the_same_wire_are_passed_on_and_others_a
     at_gate(tmp_path, work)
 
 
+def test_a_header_of_the_settings_is_not_replaced_by_a_clients(tmp_path):
+    """The key is the gateway's, and belongs to the organization that the settings name."""
+
+    async def work(gate):
+        sim = await gate.provider(TALK, "chat")
+        await gate.open(extra='[providers.p1.headers]\n"OpenAI-Organization" = "ours"')
+        await gate.ask("chat", headers={"openai-organization": "theirs", "openai-project": "project"})
+        sent = sim.log[0].headers
+        assert (sent["openai-organization"], sent["openai-project"]) == ("ours", "project")
+
+    at_gate(tmp_path, work)
+
+
 @CLIENTS
 @pytest.mark.parametrize("upstream", WIRES)
 @pytest.mark.parametrize("fault", ["slow_headers seconds=18", "silent_thinking seconds=25 interval=5"])

@@ -22,7 +22,7 @@ from headway.settings.asking import made_ready
 from headway.settings.entries import facts_of, provider_of
 from headway.settings.loading import Loaded
 from headway.settings.planning import ANY_MODEL, Plan, plan_for
-from headway.settings.schema import RouteEntry
+from headway.settings.schema import ProviderEntry, RouteEntry
 from headway.turn.fleet import Ready, Route
 
 SHELLS: Final = frozenset(
@@ -63,7 +63,8 @@ class SettingsWays:
 
         def make_ready(pool: Pool, links: Sequence[Link], now: float) -> tuple[Ready, ...]:
             ready = made_ready(loaded, plan, pool, links, now, betas=client.betas)
-            return tuple(client.fitted(one, passes_key=self._passes_key(one.link)) for one in ready)
+            entries = loaded.settings.providers
+            return tuple(client.fitted(one, entries[one.link.provider.name]) for one in ready)
 
         return Way(Route(plan.route, plan.chain, make_ready, policy), manners)
 
@@ -87,9 +88,6 @@ class SettingsWays:
         entry = self._loaded.settings.routes.get(plan.route, RouteEntry())
         return plan, _policy(plan, entry), Manners(entry.calls, entry.mark_seams)
 
-    def _passes_key(self, link: Link) -> bool:
-        return self._loaded.settings.providers[link.provider.name].client_key
-
 
 class _Client:
     """What a client's headers mean for an upstream of its own wire."""
@@ -99,15 +97,18 @@ class _Client:
         beta = headers.get("anthropic-beta", "") if wire == "anthropic" else ""
         self.betas = tuple(name.strip() for name in beta.split(",") if name.strip())
 
-    def fitted(self, ready: Ready, *, passes_key: bool) -> Ready:
-        """Return an endpoint with the headers that the client's request brings."""
+    def fitted(self, ready: Ready, entry: ProviderEntry) -> Ready:
+        """Return an endpoint with the headers that the client's request brings; those of the settings stay theirs."""
         endpoint = ready.endpoint
-        if passes_key and (key := self._key()) is not None:
+        if entry.client_key and (key := self._key()) is not None:
             own = dict(request_headers(ready.link.provider, key, betas=self.betas))
             endpoint = replace(endpoint, headers=(own,), clients_key=True)
         if endpoint.wire != self._wire:
             return replace(ready, endpoint=endpoint)
-        passed = {name: value for name, value in self._headers.items() if self._means_something(name)}
+        kept = {name.lower() for name in entry.headers}
+        passed = {
+            name: value for name, value in self._headers.items() if self._means_something(name) and name not in kept
+        }
         dialect = endpoint.dialect
         if any(beta.startswith(SYSTEM_INSIDE) for beta in self.betas):
             dialect = replace(dialect, system_messages=True, system_inside=True)
